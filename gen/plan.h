@@ -1,0 +1,153 @@
+/* plan.h - kernel_plan: every number of one kernel, each with the reason it has that value.
+ *
+ * plan_make is a pure function of a spec point, the GPU's facts (part of the spec) and the variant.
+ * Templates read a plan, they decide nothing. Fields are listed once, below; print, JSON, hash and
+ * the view that templates get all walk that list.
+ */
+#ifndef GEN_PLAN_H
+#define GEN_PLAN_H
+
+#include "buf.h"
+#include "diag.h"
+#include "spec.h"
+
+/* Each spec point becomes up to three kernels of the same tile.
+ * FULL: no guards, wide copies; the call must be a multiple of the tile and aligned.
+ * EDGE: wide copies; any size whose contiguous extents are multiples of the copy.
+ * NARROW: copies of one element; any size, any element-aligned pointer. */
+typedef enum plan_variant { VARIANT_FULL, VARIANT_EDGE, VARIANT_NARROW, VARIANT_COUNT } plan_variant;
+
+/* How an operand gets from global to shared memory. */
+typedef enum copy_path {
+  PATH_NONE,    /* read straight from global memory (naive) */
+  PATH_ASYNC,   /* cp.async */
+  PATH_STAGED   /* global load into registers, shared store */
+} copy_path;
+
+/* ORDER PLAN. X(member, unit or enumeration, what it is) */
+#define PLAN_FIELDS(X)                                                                             \
+  X(family, "family", "kernel family")                                                             \
+  X(variant, "variant", "full, edge or narrow")                                                    \
+  X(arch, "", "compute capability x 10")                                                           \
+  X(arch_suffix, "char", "a: runs on exactly this architecture")                                   \
+  X(type_a, "dtype", "element of A")                                                               \
+  X(type_b, "dtype", "element of B")                                                               \
+  X(type_c, "dtype", "element of C")                                                               \
+  X(type_d, "dtype", "element of D")                                                               \
+  X(type_acc, "dtype", "accumulator")                                                              \
+  X(element, "bytes", "one element of A, B, C and D")                                              \
+  X(layout, "layout", "storage of A and B")                                                        \
+  X(tile_m, "elements", "rows of D a block computes")                                              \
+  X(tile_n, "elements", "columns of D a block computes")                                           \
+  X(tile_k, "elements", "k a stage holds")                                                         \
+  X(thread_m, "elements", "rows of D a thread computes")                                           \
+  X(thread_n, "elements", "columns of D a thread computes")                                        \
+  X(lanes_m, "lanes", "lanes of a warp along m")                                                   \
+  X(lanes_n, "lanes", "lanes of a warp along n")                                                   \
+  X(warps_m, "warps", "warps of a k slice along m")                                                \
+  X(warps_n, "warps", "warps of a k slice along n")                                                \
+  X(k_slices, "groups", "warp groups that share a block's k tile")                                 \
+  X(threads, "threads", "a block")                                                                 \
+  X(min_blocks, "blocks/SM", "asked of the compiler")                                              \
+  X(stages, "stages", "ring in shared memory")                                                     \
+  X(path_a, "path", "how A reaches shared memory")                                                 \
+  X(path_b, "path", "how B reaches shared memory")                                                 \
+  X(turn_a, "bool", "A is transposed on its way")                                                  \
+  X(turn_b, "bool", "B is transposed on its way")                                                  \
+  X(copy_a, "bytes", "one thread moves at once of A")                                              \
+  X(copy_b, "bytes", "one thread moves at once of B")                                              \
+  X(copies_a, "copies", "a thread makes of an A tile")                                             \
+  X(copies_b, "copies", "a thread makes of a B tile")                                              \
+  X(copy_lanes_a, "threads", "along the contiguous axis of A in one round of copies")              \
+  X(copy_lanes_b, "threads", "along the contiguous axis of B in one round of copies")              \
+  X(pad_a, "elements", "added to each shared row of A")                                            \
+  X(pad_b, "elements", "added to each shared row of B")                                            \
+  X(swizzle, "bool", "XOR of 16-byte chunks instead of padding")                                   \
+  X(pitch_a, "elements", "between shared rows of A")                                               \
+  X(pitch_b, "elements", "between shared rows of B")                                               \
+  X(bytes_a, "bytes", "A's part of a stage")                                                       \
+  X(bytes_b, "bytes", "B's part of a stage")                                                       \
+  X(stage_bytes, "bytes", "one stage")                                                             \
+  X(reduce_bytes, "bytes", "shared memory to sum k slices; reuses the ring")                       \
+  X(shared_bytes, "bytes", "dynamic shared memory")                                                \
+  X(vector, "elements", "one shared load of a fragment")                                           \
+  X(store_vector, "elements", "one store of D")                                                    \
+  X(fragments, "sets", "of operand registers")                                                     \
+  X(order, "order", "order of the FMAs of a k step")                                               \
+  X(unroll_k, "steps", "k steps written out")                                                      \
+  X(unroll_stages, "bool", "ring written out")                                                     \
+  X(fragment_gap, "FMAs", "between two fragment loads")                                            \
+  X(copy_gap, "FMAs", "between two copies")                                                        \
+  X(raster_along, "along", "tiles that follow each other")                                         \
+  X(raster_group, "tiles", "side of a raster group")                                               \
+  X(alpha, "scalar", "alpha: any, zero or one")                                                    \
+  X(beta, "scalar", "beta: any, zero or one")                                                      \
+  X(align_a, "bytes", "asked of A: base, leading dimension, stride")                               \
+  X(align_b, "bytes", "asked of B")                                                                \
+  X(align_c, "bytes", "asked of C")                                                                \
+  X(align_d, "bytes", "asked of D")                                                                \
+  X(multiple_m, "elements", "m must be a multiple")                                                \
+  X(multiple_n, "elements", "n must be a multiple")                                                \
+  X(multiple_k, "elements", "k must be a multiple")                                                \
+  X(min_k, "elements", "k must be at least")                                                       \
+  X(min_fill, "percent", "tiles per SM below which a smaller tile is chosen")                      \
+  X(blocks_sm, "blocks/SM", "that fit")                                                            \
+  X(registers, "registers", "a thread, estimate")                                                  \
+  X(register_limit, "registers", "a thread may have")                                              \
+  X(loop_fmas, "FMAs", "in the main loop's longest basic block")                                   \
+  X(loop_bytes, "bytes", "main loop, estimate")                                                    \
+  X(code_bytes, "bytes", "whole kernel, estimate")                                                 \
+  X(compile_seconds, "s", "nvcc, budget")
+
+typedef enum plan_field {
+#define X(member, unit, text) PLAN_##member,
+  PLAN_FIELDS(X)
+#undef X
+      PLAN_FIELD_COUNT
+} plan_field;
+
+typedef struct kernel_plan {
+#define X(member, unit, text) int member;
+  PLAN_FIELDS(X)
+#undef X
+  char name[128];              /* of the kernel: file and symbol, without prefix */
+  char *why[PLAN_FIELD_COUNT]; /* reason of each value; NULL for a field the family has not */
+  char **rejected;             /* candidates the planner turned down, one sentence each */
+  size_t rejected_count;
+  const kernel_spec *spec;
+} kernel_plan;
+
+/* Why a spec point cannot become a kernel. */
+typedef struct plan_fault {
+  spec_field field;
+  const char *code; /* static */
+  char text[320];   /* "96 is not a multiple of 64 (...); use 64 or 128" */
+} plan_fault;
+
+typedef enum plan_result {
+  PLAN_OK,
+  PLAN_ILLEGAL, /* fault says why */
+  PLAN_SAME,    /* this variant would be another variant's twin: not a kernel of its own */
+  PLAN_MEMORY
+} plan_result;
+
+plan_result plan_make(const kernel_spec *s, plan_variant variant, kernel_plan *out,
+                      plan_fault *fault);
+void plan_free(kernel_plan *p);
+
+/* Warnings about a legal plan (budgets, conflicts), placed at the spec's lines. */
+void plan_warn(const kernel_plan *p, const spec_set *set, diag *d);
+
+/* "name = value unit  # reason", one field a line, then the rejected candidates. */
+void plan_print(const kernel_plan *p, buf *out);
+/* One JSON object: name, fields (numbers and names), reasons. */
+void plan_json(const kernel_plan *p, buf *out);
+/* Hex SHA-256 of the canonical spec and plan (no reasons, no measurements). */
+void plan_hash(const kernel_plan *p, char out[65]);
+const char *plan_value_text(const kernel_plan *p, plan_field f, char scratch[32]);
+int plan_value(const kernel_plan *p, plan_field f);
+const char *plan_field_name(plan_field f);
+const char *plan_field_unit(plan_field f);
+const char *plan_field_text(plan_field f);
+
+#endif
