@@ -1,0 +1,59 @@
+/* select.h - does a row of a table apply to a call, and which row comes first.
+ *
+ * A row applies when its demands hold: kind of device, types, orders, scalar classes, architecture,
+ * limits of the device, multiples, least k, alignment of pointers, leading dimensions and strides.
+ * Wishes (min_fill_percent) are honoured while a row is left that fulfils its own, then dropped.
+ * The first such row in the order of the tables is taken.
+ */
+#ifndef GGI_SELECT_H
+#define GGI_SELECT_H
+
+#include "gg.h"
+#include <stdbool.h>
+
+/* Everything that selection looks at. Operands in the order a, b, c, d. */
+typedef struct ggi_call {
+  gg_dtype type_a, type_b, type_c, type_d, type_acc; /* none of them GG_NONE */
+  gg_order order_a, order_b;
+  gg_scalar_class alpha, beta; /* what is known of the scalars */
+  gg_i64 m, n, k, batch;
+  gg_i64 ld[4];
+  gg_i64 stride[4]; /* count only where batch > 1 */
+  /* The largest power of two known to divide each pointer, in bytes. */
+  gg_i64 align[4];
+} ggi_call;
+
+/* Why a row does not apply, in the order of the tests: the later, the nearer it came. */
+typedef enum ggi_why {
+  GGI_BACKEND = 0, /* a table for the other kind of device */
+  GGI_TYPE,
+  GGI_ORDER,
+  GGI_SCALAR,
+  GGI_ARCH,
+  GGI_DEVICE_LIMIT, /* shared memory, threads, clusters */
+  GGI_SHAPE,        /* multiples, least k */
+  GGI_ALIGN,
+  GGI_WISH,
+  GGI_APPLIES
+} ggi_why;
+
+/* The largest power of two that divides a pointer, 4096 at most (also for NULL). */
+gg_i64 ggi_pointer_align(const void *pointer);
+
+/* GGI_APPLIES, or why not with one sentence of reason in text (may be NULL with size 0). emulated:
+ * of the row's table. wishes: false ignores them. */
+ggi_why ggi_row_applies(const gg_kernel *row, int emulated, const ggi_call *call,
+                        const gg_device_info *device, bool wishes, char *text, size_t size);
+
+typedef struct ggi_choice {
+  const gg_kernel *row; /* NULL: none applies */
+  bool wishes;          /* false: they were dropped */
+  ggi_why nearest;      /* without a row: how far the best one came, */
+  char text[200];       /* and what was in its way, with its name */
+} ggi_choice;
+
+/* pin: only rows of this name or symbol; NULL: any. */
+void ggi_select(const gg_table *const *tables, size_t count, const ggi_call *call,
+                const gg_device_info *device, const char *pin, ggi_choice *choice);
+
+#endif
