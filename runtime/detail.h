@@ -5,9 +5,9 @@
 #include "gg.h"
 
 #if defined(__GNUC__)
-#define GGI_PRINTF(format, first) __attribute__((format(printf, format, first)))
+#define GGI_PRINTF(at, first) __attribute__((format(printf, at, first)))
 #else
-#define GGI_PRINTF(format, first)
+#define GGI_PRINTF(at, first)
 #endif
 
 /* Sets the text and returns status, so that a check is one statement: return ggi_fail(...). */
