@@ -3,6 +3,11 @@
 
 missing=
 
+# Distributions disagree on the name.
+have_lua() {
+  pkg-config --exists lua5.4 || pkg-config --exists lua-5.4 || pkg-config --exists lua54
+}
+
 # need PACKAGE COMMAND... - remembers the package unless the command succeeds.
 need() {
   package=$1
@@ -21,8 +26,7 @@ need_build() {
   need cmake cmake --version
   need pkg-config pkg-config --version
   have ninja || need ninja-build make --version
-  need liblua5.4-dev \
-    sh -c 'for p in lua5.4 lua-5.4 lua54; do pkg-config --exists $p && exit; done; exit 1'
+  need liblua5.4-dev have_lua
   need libcmocka-dev pkg-config --exists cmocka
 }
 

@@ -31,6 +31,11 @@ foreach(pair IN ITEMS "gemmgen gemmgen" "gemmgen_runtime runtime" "gemmgen_emu e
         add_library(gemmgen::${public} ALIAS ${target})
       endif()
     endif()
+    # Whoever links a library sees the public headers and no others, here as after installing.
+    if(NOT public STREQUAL "gemmgen")
+      set_target_properties(${target} PROPERTIES INTERFACE_INCLUDE_DIRECTORIES
+        "$<BUILD_INTERFACE:${GEMMGEN_INCLUDE_DIR}>;$<INSTALL_INTERFACE:include/gemmgen>")
+    endif()
   endif()
 endforeach()
 
