@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/* Layout version of gg_args, gg_kernel and gg_table. A table of another version is refused. */
+/* Layout version of gg_args, gg_kernel and gg_kernel_table. A table of another version is refused. */
 #define GG_KERNEL_ABI 1
 
 /* Element types, ORDER DTYPE (gen/spec.c, runtime/dtype.c). tf32 is f32 in memory. Numbers are
@@ -136,8 +136,9 @@ typedef struct gg_kernel {
    * 2^31 - 1 of them; a larger batch is launched in parts. */
 } gg_kernel;
 
-/* One emitted folder. Rows stand in the order of preference. */
-typedef struct gg_table {
+/* One emitted folder. Rows stand in the order of preference. DIR/gg_table.c defines one, under the
+ * name gg_table (with --prefix p_: p_gg_table; compiled for the emulated GPU: ..._emu). */
+typedef struct gg_kernel_table {
   int abi;        /* GG_KERNEL_ABI */
   int args_size;  /* sizeof(gg_args) */
   int row_size;   /* sizeof(gg_kernel) */
@@ -145,7 +146,7 @@ typedef struct gg_table {
   int count;
   const gg_kernel *kernels;
   const char *generator; /* "gemmgen 0.1.0" */
-} gg_table;
+} gg_kernel_table;
 
 #ifdef __cplusplus
 }
