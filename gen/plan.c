@@ -1,0 +1,357 @@
+/* plan.c - plans: building, printing, hashing. What only one family knows is in plan_<family>.c.
+ *
+ * Invariant: a field that has a value has a reason; a field without a reason is 0 and is not shown.
+ */
+#include "plan_build.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+  const char *name, *unit, *text;
+  size_t offset;
+} fields[PLAN_FIELD_COUNT] = {
+#define X(member, unit, text) {#member, unit, text, offsetof(kernel_plan, member)},
+    PLAN_FIELDS(X)
+#undef X
+};
+
+/* ORDER FAMILY */
+static const plan_family families[FAMILY_COUNT] = {
+    {"naive.cu.lua", plan_make_naive},
+    {"smem.cu.lua", plan_make_smem},
+    {"simt.cu.lua", plan_make_simt},
+};
+
+const plan_family *plan_family_of(int family) {
+  return &families[family];
+}
+
+const char *plan_field_name(plan_field f) {
+  return fields[f].name;
+}
+
+const char *plan_field_unit(plan_field f) {
+  return fields[f].unit;
+}
+
+const char *plan_field_text(plan_field f) {
+  return fields[f].text;
+}
+
+static int *slot(kernel_plan *p, plan_field f) {
+  return (int *)(void *)((char *)p + fields[f].offset);
+}
+
+int plan_value(const kernel_plan *p, plan_field f) {
+  return *slot((kernel_plan *)(uintptr_t)p, f);
+}
+
+int gcd_int(int a, int b) {
+  while (b != 0) {
+    int rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+int round_up(int value, int multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+/* -- Building ------------------------------------------------------------------------------- */
+
+static void out_of_memory(plan_builder *b) {
+  b->result = PLAN_MEMORY;
+}
+
+static void set_list(plan_builder *b, plan_field f, int value, const char *why, va_list list) {
+  *slot(b->plan, f) = value;
+  buf_clear(&b->scratch);
+  char text[512];
+  vsnprintf(text, sizeof text, why, list);
+  free(b->plan->why[f]);
+  b->plan->why[f] = strdup(text);
+  if (b->plan->why[f] == NULL) out_of_memory(b);
+}
+
+void plan_set(plan_builder *b, plan_field f, int value, const char *why, ...) {
+  va_list list;
+  va_start(list, why);
+  set_list(b, f, value, why, list);
+  va_end(list);
+}
+
+bool plan_given(const plan_builder *b, spec_field f) {
+  return b->spec->value[f] != SPEC_UNSET;
+}
+
+int plan_asked(const plan_builder *b, spec_field f, int otherwise) {
+  return plan_given(b, f) ? b->spec->value[f] : otherwise;
+}
+
+int plan_take(plan_builder *b, plan_field f, spec_field from, int choice, const char *key,
+              const char *why, ...) {
+  va_list list;
+  va_start(list, why);
+  if (plan_given(b, from)) {
+    plan_set(b, f, b->spec->value[from], "asked by the spec");
+  } else {
+    set_list(b, f, choice, why, list);
+  }
+  va_end(list);
+  int value = plan_value(b->plan, f);
+  if (key != NULL && value != choice) {
+    if (key[0] == '=')
+      buf_printf(&b->suffix, "_%s", key + 1);
+    else
+      buf_printf(&b->suffix, "_%s%d", key, value);
+  }
+  return value;
+}
+
+void plan_refuse(plan_builder *b, spec_field f, const char *code, const char *text, ...) {
+  if (b->result != PLAN_OK) return;
+  b->result = PLAN_ILLEGAL;
+  b->fault->field = f;
+  b->fault->code = code;
+  va_list list;
+  va_start(list, text);
+  vsnprintf(b->fault->text, sizeof b->fault->text, text, list);
+  va_end(list);
+}
+
+void plan_reject(plan_builder *b, const char *text, ...) {
+  char line[512];
+  va_list list;
+  va_start(list, text);
+  vsnprintf(line, sizeof line, text, list);
+  va_end(list);
+  kernel_plan *p = b->plan;
+  char **grown = realloc(p->rejected, (p->rejected_count + 1) * sizeof *grown);
+  if (grown == NULL) {
+    out_of_memory(b);
+    return;
+  }
+  p->rejected = grown;
+  p->rejected[p->rejected_count] = strdup(line);
+  if (p->rejected[p->rejected_count] == NULL)
+    out_of_memory(b);
+  else
+    p->rejected_count++;
+}
+
+static const char *const variant_names[VARIANT_COUNT] = {"full", "edge", "narrow"};
+
+void plan_common_begin(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  SET(family, plan_asked(b, SPEC_FAMILY, FAMILY_SIMT),
+      plan_given(b, SPEC_FAMILY) ? "asked by the spec" : "the fastest family without tensor cores");
+  static const char *const variant_why[VARIANT_COUNT] = {
+      "no guards: calls that are multiples of the tile, aligned for wide copies",
+      "wide copies with guards outside the main loop: calls whose contiguous extents are multiples "
+      "of a copy",
+      "copies of one element with guards outside the main loop: every call",
+  };
+  SET(variant, (int)b->variant, "%s", variant_why[b->variant]);
+  SET(arch, b->gpu->arch, "%s", b->gpu->name);
+  SET(arch_suffix, 0, "nothing here needs arch-specific instructions; PTX serves later cards");
+
+  int type = plan_asked(b, SPEC_DTYPE_A, GG_F32);
+  SET(type_a, type, plan_given(b, SPEC_DTYPE_A) ? "asked by the spec" : "f32 unless asked");
+  SET(type_b, plan_asked(b, SPEC_DTYPE_B, type),
+      plan_given(b, SPEC_DTYPE_B) ? "asked by the spec" : "as A");
+  SET(type_d, plan_asked(b, SPEC_DTYPE_D, type),
+      plan_given(b, SPEC_DTYPE_D) ? "asked by the spec" : "as A");
+  SET(type_c, plan_asked(b, SPEC_DTYPE_C, p->type_d),
+      plan_given(b, SPEC_DTYPE_C) ? "asked by the spec" : "as D");
+  SET(type_acc, plan_asked(b, SPEC_DTYPE_ACC, type),
+      plan_given(b, SPEC_DTYPE_ACC) ? "asked by the spec" : "as A");
+  if (type != GG_F32 && type != GG_F64)
+    plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
+                "%s is not served by CUDA-core FMAs in family %s; use f32 or f64", dtype_name(type),
+                spec_family_name(p->family));
+  static const struct {
+    plan_field plan;
+    spec_field spec;
+  } same[] = {{PLAN_type_b, SPEC_DTYPE_B},
+              {PLAN_type_c, SPEC_DTYPE_C},
+              {PLAN_type_d, SPEC_DTYPE_D},
+              {PLAN_type_acc, SPEC_DTYPE_ACC}};
+  for (size_t i = 0; i < sizeof same / sizeof same[0]; ++i) {
+    int other = plan_value(p, same[i].plan);
+    if (other != type)
+      plan_refuse(b, same[i].spec, "dtype-family",
+                  "%s differs from dtype.a = %s; family %s computes in one type", dtype_name(other),
+                  dtype_name(type), spec_family_name(p->family));
+  }
+  int bytes = dtype_bytes(type);
+  SET(element, bytes, "sizeof %s", dtype_name(type));
+  SET(layout, plan_asked(b, SPEC_LAYOUT, LAYOUT_NN),
+      plan_given(b, SPEC_LAYOUT) ? "asked by the spec" : "both operands row-major as written");
+  TAKE(alpha, ALPHA, GG_SCALAR_ANY, NULL, "read at run time: one kernel serves every alpha");
+  TAKE(beta, BETA, GG_SCALAR_ANY, NULL,
+       "read at run time: one kernel serves every beta; C is not read where it is 0");
+  if (p->alpha == GG_SCALAR_ZERO)
+    plan_refuse(b, SPEC_ALPHA, "alpha-zero",
+                "0 leaves no product to compute; use true (read at run time) or 1");
+}
+
+/* " 128 registers x 256 threads" and so on: which limit decides how many blocks an SM holds. */
+static void set_occupancy(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  const gpu_facts *g = b->gpu;
+  int registers = p->registers < p->register_limit ? p->registers : p->register_limit;
+  /* Registers are given out 256 at a time to each warp (8 a thread). */
+  int by_registers = g->registers_sm / (round_up(registers, 8) * p->threads);
+  int by_threads = g->threads_sm / p->threads;
+  int by_shared = p->shared_bytes + g->shared_reserved == 0
+                      ? g->blocks_sm
+                      : g->shared_sm / (p->shared_bytes + g->shared_reserved);
+  int blocks = g->blocks_sm;
+  const char *limit = "blocks an SM can hold";
+  if (by_threads < blocks) blocks = by_threads, limit = "threads";
+  if (by_shared < blocks) blocks = by_shared, limit = "shared memory";
+  if (by_registers < blocks) blocks = by_registers, limit = "registers";
+  SET(blocks_sm, blocks,
+      "%s: registers %d / (%d x %d) = %d, shared %d / (%d + %d) = %d, threads %d / %d = %d", limit,
+      g->registers_sm, round_up(registers, 8), p->threads, by_registers, g->shared_sm,
+      p->shared_bytes, g->shared_reserved, by_shared, g->threads_sm, p->threads, by_threads);
+}
+
+void plan_common_end(plan_builder *b, const char *shape) {
+  kernel_plan *p = b->plan;
+  set_occupancy(b);
+  static const char *const scalars[3] = {"", "0", "1"};
+  const char *layout = spec_layout_name(p->layout);
+  int n = snprintf(p->name, sizeof p->name, "sm%d%s_%s_%s_%s_%s%s%s%s%s%s_%s", p->arch,
+                   p->arch_suffix == 'a' ? "a" : "", spec_family_name(p->family),
+                   dtype_name(p->type_a), layout, shape, b->suffix.data ? b->suffix.data : "",
+                   p->alpha ? "_alpha" : "", scalars[p->alpha], p->beta ? "_beta" : "",
+                   scalars[p->beta], variant_names[b->variant]);
+  if (n < 0 || (size_t)n >= sizeof p->name)
+    plan_refuse(b, SPEC_FAMILY, "name-long",
+                "the kernel's name would have %d characters, more than %zu; leave out fields", n,
+                sizeof p->name - 1);
+}
+
+plan_result plan_make(const kernel_spec *s, plan_variant variant, kernel_plan *out,
+                      plan_fault *fault) {
+  memset(out, 0, sizeof *out);
+  memset(fault, 0, sizeof *fault);
+  out->spec = s;
+  plan_builder b = {.spec = s,
+                    .gpu = &s->gpu,
+                    .plan = out,
+                    .fault = fault,
+                    .variant = variant,
+                    .result = PLAN_OK};
+  plan_common_begin(&b);
+  if (b.result == PLAN_OK) families[out->family].make(&b);
+  if (b.suffix.failed || b.scratch.failed) b.result = PLAN_MEMORY;
+  buf_free(&b.suffix);
+  buf_free(&b.scratch);
+  if (b.result != PLAN_OK) plan_free(out);
+  return b.result;
+}
+
+void plan_free(kernel_plan *p) {
+  for (int i = 0; i < PLAN_FIELD_COUNT; ++i) free(p->why[i]);
+  for (size_t i = 0; i < p->rejected_count; ++i) free(p->rejected[i]);
+  free(p->rejected);
+  memset(p, 0, sizeof *p);
+}
+
+/* -- Showing -------------------------------------------------------------------------------- */
+
+static const char *const path_names[] = {"none", "cp.async", "staged"};
+static const char *const order_names[] = {"row", "column", "serpentine"};
+static const char *const along_names[] = {"m", "n"};
+static const char *const scalar_names[] = {"any", "zero", "one"};
+
+const char *plan_value_text(const kernel_plan *p, plan_field f, char scratch[32]) {
+  const char *unit = fields[f].unit;
+  int v = plan_value(p, f);
+  if (strcmp(unit, "family") == 0) return spec_family_name(v);
+  if (strcmp(unit, "variant") == 0) return variant_names[v];
+  if (strcmp(unit, "dtype") == 0) return dtype_name(v);
+  if (strcmp(unit, "layout") == 0) return spec_layout_name(v);
+  if (strcmp(unit, "path") == 0) return path_names[v];
+  if (strcmp(unit, "order") == 0) return order_names[v];
+  if (strcmp(unit, "along") == 0) return along_names[v];
+  if (strcmp(unit, "scalar") == 0) return scalar_names[v];
+  if (strcmp(unit, "bool") == 0) return v ? "yes" : "no";
+  if (strcmp(unit, "char") == 0) return v == 'a' ? "a" : "none";
+  snprintf(scratch, 32, "%d", v);
+  return scratch;
+}
+
+/* Units that are kinds of names, not measures. */
+static bool is_name(const char *unit) {
+  static const char *const names[] = {"family", "variant", "dtype", "layout", "path",
+                                      "order",  "along",   "scalar", "bool",   "char"};
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
+    if (strcmp(unit, names[i]) == 0) return true;
+  return false;
+}
+
+void plan_print(const kernel_plan *p, buf *out) {
+  buf_printf(out, "plan %s\n", p->name);
+  for (int i = 0; i < PLAN_FIELD_COUNT; ++i) {
+    plan_field f = (plan_field)i;
+    if (p->why[f] == NULL) continue;
+    char scratch[32], value[64];
+    const char *unit = is_name(fields[f].unit) ? "" : fields[f].unit;
+    snprintf(value, sizeof value, "%s%s%s", plan_value_text(p, f, scratch), unit[0] ? " " : "",
+             unit);
+    buf_printf(out, "  %-15s = %-20s # %s\n", fields[f].name, value, p->why[f]);
+  }
+  for (size_t i = 0; i < p->rejected_count; ++i)
+    buf_printf(out, "  rejected: %s\n", p->rejected[i]);
+}
+
+void plan_json(const kernel_plan *p, buf *out) {
+  buf_puts(out, "{\"name\": ");
+  buf_json_string(out, p->name);
+  buf_puts(out, ", \"fields\": {");
+  const char *comma = "";
+  for (int i = 0; i < PLAN_FIELD_COUNT; ++i) {
+    plan_field f = (plan_field)i;
+    if (p->why[f] == NULL) continue;
+    char scratch[32];
+    buf_printf(out, "%s\"%s\": ", comma, fields[f].name);
+    if (is_name(fields[f].unit) && strcmp(fields[f].unit, "bool") != 0)
+      buf_json_string(out, plan_value_text(p, f, scratch));
+    else
+      buf_printf(out, "%d", plan_value(p, f));
+    comma = ", ";
+  }
+  buf_puts(out, "}, \"reasons\": {");
+  comma = "";
+  for (int i = 0; i < PLAN_FIELD_COUNT; ++i) {
+    if (p->why[i] == NULL) continue;
+    buf_printf(out, "%s\"%s\": ", comma, fields[i].name);
+    buf_json_string(out, p->why[i]);
+    comma = ", ";
+  }
+  buf_puts(out, "}, \"rejected\": [");
+  for (size_t i = 0; i < p->rejected_count; ++i) {
+    if (i > 0) buf_puts(out, ", ");
+    buf_json_string(out, p->rejected[i]);
+  }
+  buf_puts(out, "]}");
+}
+
+void plan_hash(const kernel_plan *p, char out[65]) {
+  buf text = {0};
+  spec_print(p->spec, &text);
+  for (int i = 0; i < PLAN_FIELD_COUNT; ++i)
+    if (p->why[i] != NULL)
+      buf_printf(&text, "%s = %d\n", fields[i].name, plan_value(p, (plan_field)i));
+  sha256_hex(text.data ? text.data : "", text.size, out);
+  buf_free(&text);
+}

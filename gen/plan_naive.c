@@ -1,0 +1,76 @@
+/* plan_naive.c - family naive: one output a thread, operands straight from global memory.
+ *
+ * The first rung of the ladder: each FMA needs two loads, so the L1 path is the limit and no number
+ * here is a tuning knob but the block's shape and the unrolling of k.
+ */
+#include "plan_build.h"
+
+#include <stdio.h>
+
+/* The registers a thread of this family needs: two operand sets in flight for each unrolled step,
+ * accumulator, pointers and bounds (64 bits each). */
+static int register_estimate(const kernel_plan *p) {
+  int words = p->element / 4;
+  return 24 + words * (1 + 2 * p->unroll_k);
+}
+
+void plan_make_naive(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  if (b->variant == VARIANT_EDGE) {
+    b->result = PLAN_SAME; /* copies are one element wide anyway: narrow is the guarded twin */
+    return;
+  }
+  TAKE(tile_m, TILE_M, 16, NULL, "16 x 16 threads: 8 warps, each 2 rows of 16 columns");
+  TAKE(tile_n, TILE_N, 16, NULL, "a warp's stores cover two full 64-byte runs");
+  static const spec_field unused[] = {SPEC_THREAD_M, SPEC_THREAD_N,      SPEC_LANES_M,
+                                      SPEC_LANES_N,  SPEC_STAGES,        SPEC_PADDING,
+                                      SPEC_SWIZZLE,  SPEC_COPY_A,        SPEC_COPY_B,
+                                      SPEC_K_SLICES, SPEC_UNROLL_STAGES, SPEC_FRAGMENTS,
+                                      SPEC_ORDER,    SPEC_TILE_K};
+  for (size_t i = 0; i < sizeof unused / sizeof unused[0]; ++i)
+    if (plan_given(b, unused[i]))
+      plan_refuse(b, unused[i], "field-family",
+                  "family naive has no such number: it uses no shared memory and one output a "
+                  "thread; leave it out or use family simt");
+  int threads = p->tile_m * p->tile_n;
+  SET(threads, threads, "tile_m x tile_n = %d x %d, one output each", p->tile_m, p->tile_n);
+  if (threads > 1024 || threads % 32 != 0)
+    plan_refuse(b, SPEC_TILE_M, "threads",
+                "%d x %d = %d threads; a block takes a multiple of 32 up to 1024", p->tile_m,
+                p->tile_n, threads);
+  TAKE(unroll_k, UNROLL_K, 4, "u", "4 steps: 8 independent loads in flight before the first FMA");
+  if (p->unroll_k < 1 || p->unroll_k > 64)
+    plan_refuse(b, SPEC_UNROLL_K, "unroll",
+                "k is not tiled here, so \"full\" has no meaning; use 1 to 64 steps");
+  SET(tile_k, p->unroll_k, "k advances by the unrolled steps");
+  SET(thread_m, 1, "one output a thread");
+  SET(thread_n, 1, "one output a thread");
+  SET(k_slices, 1, "none");
+  SET(store_vector, 1, "one output a thread");
+  SET(shared_bytes, 0, "no shared memory");
+  TAKE(raster_along, RASTER_ALONG, RASTER_N, "r", "blocks of a row follow each other");
+  TAKE(raster_group, RASTER_GROUP, 1, "g", "plain order");
+  SET(registers, register_estimate(p), "24 for addresses and bounds, %d words x (1 + 2 x %d)",
+      p->element / 4, p->unroll_k);
+  TAKE(min_blocks, MIN_BLOCKS, 1, "mb", "the compiler is free");
+  SET(register_limit, 255, "most a thread can have");
+  SET(path_a, PATH_NONE, "straight from global memory");
+  SET(path_b, PATH_NONE, "straight from global memory");
+  bool full = b->variant == VARIANT_FULL;
+  SET(align_a, p->element, "single elements are read");
+  SET(align_b, p->element, "single elements are read");
+  SET(align_c, p->element, "single elements are read");
+  SET(align_d, p->element, "single elements are written");
+  SET(multiple_m, full ? p->tile_m : 1, full ? "no row guard" : "guarded");
+  SET(multiple_n, full ? p->tile_n : 1, full ? "no column guard" : "guarded");
+  SET(multiple_k, full ? p->unroll_k : 1, full ? "no tail in k" : "a rolled tail takes the rest");
+  SET(min_k, 0, "the loop may run zero times");
+  TAKE(min_fill, MIN_FILL, 0, NULL, "always applicable");
+  SET(loop_fmas, p->unroll_k, "unrolled steps");
+  SET(loop_bytes, 16 * (p->unroll_k * 8 + 8), "16 bytes an instruction, about 8 a step");
+  SET(code_bytes, 4096 + 3 * p->loop_bytes, "loop, tail, prologue and epilogue");
+  SET(compile_seconds, 30, "budget of every kernel");
+  char shape[48];
+  snprintf(shape, sizeof shape, "%dx%d", p->tile_m, p->tile_n);
+  if (b->result == PLAN_OK) plan_common_end(b, shape);
+}
