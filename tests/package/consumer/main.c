@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-extern const gg_table gg_table_emu;
+extern const gg_kernel_table gg_table_emu;
 
 enum { M = 5, N = 7, K = 3 };
 
@@ -57,7 +57,7 @@ static int multiply(gg_context *context, gg_device *device, gg_order order_b) {
 }
 
 int main(void) {
-  const gg_table *tables[] = {&gg_table_emu};
+  const gg_kernel_table *tables[] = {&gg_table_emu};
   gg_device *device;
   gg_context *context;
   if (!check(gg_device_emulated(NULL, &device), "device") ||

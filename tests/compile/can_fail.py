@@ -1,0 +1,62 @@
+#!/usr/bin/env python3
+"""compile.py reports each fault it is there for, and passes a sound kernel."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+
+SIGNATURE = 'extern "C" __global__ void kernel(float *d, int n) '
+
+# 512 live values in 255 registers, in an order that the compiler cannot undo.
+SPILLS = SIGNATURE + "{\n" \
+    + "".join(f"  float a{i} = d[{i} * n];\n" for i in range(512)) \
+    + "  __syncthreads();\n" \
+    + "".join(f"  d[{i} * n] = a{i} * a{511 - i};\n" for i in range(512)) + "}\n"
+
+# name: (source, budgets that differ, what must be said; None: passes)
+CASES = {
+    "sound": (SIGNATURE + "{ d[threadIdx.x] = (float)n; }\n", {}, None),
+    "spill": (SPILLS, {}, "spills:"),
+    "local": (SIGNATURE + "{ float a[64]; for (int i = 0; i < 64; ++i) a[i] = d[i];\n"
+              "  for (int i = 0; i < n; ++i) a[(i * n) & 63] += d[i];\n"
+              "  for (int i = 0; i < 64; ++i) d[i] = a[i]; }\n", {}, "local memory:"),
+    "warning": (SIGNATURE + "{ int unused; d[0] = (float)n; }\n", {}, "nvcc fails"),
+    "registers": (SIGNATURE + "{ d[threadIdx.x] = (float)n; }\n", {"register_limit": 2}, "registers:"),
+    "code": (SIGNATURE + "{ d[threadIdx.x] = (float)n; }\n", {"code_bytes": 64}, "code_bytes:"),
+    "seconds": (SIGNATURE + "{ d[threadIdx.x] = (float)n; }\n", {"compile_seconds": 0},
+                "compile_seconds:"),
+    "error": ("not a kernel\n", {}, "nvcc fails"),
+}
+
+
+def main():
+    if not shutil.which("nvcc"):
+        print("skipped: nvcc is not installed")
+        return SKIPPED
+    tool = os.path.join(os.path.dirname(os.path.abspath(__file__)), "compile.py")
+    failures = 0
+    for name, (source, budgets, expected) in CASES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "kernel.cu"), "w", encoding="utf-8") as f:
+                f.write(source)
+            plan = {"arch": 90, "arch_suffix": "a", "register_limit": 255, "code_bytes": 1 << 20,
+                    "compile_seconds": 30, **budgets}
+            with open(os.path.join(folder, "manifest.json"), "w", encoding="utf-8") as f:
+                json.dump({"kernels": [{"name": "kernel", "plan": plan}]}, f)
+            run = subprocess.run([sys.executable, tool, folder], capture_output=True, text=True)
+        said = run.stdout + run.stderr
+        good = run.returncode == 0 if expected is None else run.returncode == 1 and expected in said
+        print(f"{'ok' if good else 'FAIL'}: {name}")
+        if not good:
+            failures += 1
+            print(f"expected {expected}, exit {run.returncode}, got:\n{said}")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

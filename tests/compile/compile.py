@@ -1,0 +1,166 @@
+#!/usr/bin/env python3
+"""Compiles the kernels of an emitted folder with nvcc, each for its own architecture, and fails on
+spills, local memory, warnings and broken budgets. Needs no GPU.
+
+The budgets are those of DIR/manifest.json: registers a thread, bytes of code, seconds of nvcc (CPU
+time, so that a busy machine does not count). By default a subset is compiled in which each pair
+(family, anything below) occurs at least once; --all compiles everything.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import cubin
+
+SKIPPED = 77
+
+# What the subset covers, for each family.
+COVERED = ("arch", "type_a", "type_acc", "layout", "variant", "alpha", "beta", "k_slices", "stages",
+           "swizzle", "path_a")
+
+
+def subset(kernels):
+    """Fewest kernels, greedily, that hold every (family, field, value) that occurs."""
+    def features(kernel):
+        plan = kernel["plan"]
+        return {(plan.get("family"), field, str(plan.get(field))) for field in COVERED}
+
+    left = set().union(*(features(k) for k in kernels))
+    chosen = []
+    while left:
+        # Of equals the one with least code: it compiles fastest.
+        best = max(kernels, key=lambda k: (len(features(k) & left), -k["plan"]["code_bytes"]))
+        chosen.append(best)
+        left -= features(best)
+    return [k for k in kernels if k in chosen]
+
+
+def target(plan):
+    suffix = plan.get("arch_suffix") or ""
+    if isinstance(suffix, int):
+        suffix = chr(suffix) if suffix else ""
+    return f"{plan['arch']}{suffix}"
+
+
+def supported(nvcc):
+    """Architectures, as numbers in text; the list does not say which of them have a suffix."""
+    text = subprocess.run([nvcc, "--list-gpu-code"], capture_output=True, text=True, check=True).stdout
+    return set(re.findall(r"sm_(\d+)", text))
+
+
+def timed(command):
+    """Output and CPU seconds of a command and its children."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return output, process.returncode, usage.ru_utime + usage.ru_stime
+
+
+def compile_kernel(nvcc, folder, kernel, scratch):
+    """Faults (sentences) and figures of one kernel."""
+    plan, name = kernel["plan"], kernel["name"]
+    symbol = kernel.get("symbol", name)
+    arch = target(plan)
+    keep = os.path.join(scratch, name)
+    os.mkdir(keep)
+    output, code, seconds = timed([
+        nvcc, "-c", os.path.join(folder, kernel.get("file", name + ".cu")),
+        "-o", os.path.join(keep, "kernel.o"), "-O3",
+        "-gencode", f"arch=compute_{arch},code=sm_{arch}",
+        "-Werror", "all-warnings", "-Xptxas", "-v", "-Xcompiler", "-Wall,-Wextra,-Werror",
+        "-keep", "-keep-dir", keep])
+    if code:
+        return [f"nvcc fails: {output.strip()}"], {}
+
+    faults = []
+    for line in output.splitlines():
+        if line.strip() and not re.match(r"\s*(ptxas info|\d+ bytes stack frame)", line):
+            faults.append(f"nvcc says: {line.strip()}")
+
+    numbers = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", output)
+    registers = re.search(r"Used (\d+) registers", output)
+    if not numbers or not registers:
+        return faults + [f"ptxas gave no figures: {output.strip()}"], {}
+    stack, stores, loads = map(int, numbers.groups())
+    if stores or loads:
+        faults.append(f"spills: {stores} bytes stored, {loads} bytes loaded")
+    if stack:
+        faults.append(f"local memory: {stack} bytes of stack")
+
+    cubins = [f for f in os.listdir(keep) if f.endswith(".cubin")]
+    figures = {
+        "registers": int(registers.group(1)),
+        "code_bytes": cubin.code_bytes(os.path.join(keep, cubins[0]), symbol),
+        "compile_seconds": round(seconds, 1),
+    }
+    budgets = {"registers": plan.get("register_limit"), "code_bytes": plan.get("code_bytes"),
+               "compile_seconds": plan.get("compile_seconds")}
+    for what, budget in budgets.items():
+        if budget is not None and figures[what] > budget:
+            faults.append(f"{what}: {figures[what]} is more than the plan's {budget}")
+    shutil.rmtree(keep)
+    return faults, figures
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("folder")
+    parser.add_argument("--nvcc", default=shutil.which("nvcc") or "")
+    parser.add_argument("--all", action="store_true", help="not a subset")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--csv", help="write the figures here as well")
+    options = parser.parse_args()
+    if not options.nvcc:
+        print("skipped: nvcc is not installed")
+        return SKIPPED
+
+    with open(os.path.join(options.folder, "manifest.json"), encoding="utf-8") as f:
+        kernels = json.load(f)["kernels"]
+    if not kernels:
+        print("FAIL: the folder has no kernels")
+        return 1
+    known = supported(options.nvcc)
+    absent = [k for k in kernels if str(k["plan"]["arch"]) not in known]
+    for arch in sorted({target(k["plan"]) for k in absent}):
+        count = sum(target(k["plan"]) == arch for k in absent)
+        print(f"not compiled: {count} kernels for sm_{arch}, which this nvcc does not know")
+    kernels = [k for k in kernels if str(k["plan"]["arch"]) in known]
+    chosen = kernels if options.all else subset(kernels)
+    print(f"{len(chosen)} of {len(kernels)} kernels, {options.jobs} at a time", flush=True)
+
+    faulty = 0
+    rows = ["name,registers,register_limit,code_bytes,code_budget,compile_seconds"]
+    with tempfile.TemporaryDirectory() as scratch, \
+            concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        runs = [(k, pool.submit(compile_kernel, options.nvcc, options.folder, k, scratch))
+                for k in chosen]
+        for kernel, run in runs:
+            faults, figures = run.result()
+            plan = kernel["plan"]
+            print(f"{kernel['name']}: {figures.get('registers', '?')}/{plan.get('register_limit')} registers, "
+                  f"{figures.get('code_bytes', '?')}/{plan.get('code_bytes')} bytes, "
+                  f"{figures.get('compile_seconds', '?')} s", flush=True)
+            for fault in faults:
+                print(f"FAIL: {kernel['name']}: {fault}", flush=True)
+            faulty += bool(faults)
+            rows.append(",".join(str(x) for x in (
+                kernel["name"], figures.get("registers", ""), plan.get("register_limit"),
+                figures.get("code_bytes", ""), plan.get("code_bytes"),
+                figures.get("compile_seconds", ""))))
+    if options.csv:
+        with open(options.csv, "w", encoding="utf-8") as f:
+            f.write("\n".join(rows) + "\n")
+    print(f"{len(chosen)} compiled, {faulty} with faults")
+    return 1 if faulty else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

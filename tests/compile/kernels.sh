@@ -1,0 +1,17 @@
+#!/bin/sh
+# kernels.sh GEMMGEN SOURCE - emits every spec and compiles a subset of the kernels, or all of them
+# with GEMMGEN_COMPILE=all.
+set -eu
+gemmgen=$1 source=$2
+here=$(cd "$(dirname "$0")" && pwd)
+if ! command -v nvcc >/dev/null 2>&1; then
+  echo "skipped: nvcc is not installed"
+  exit 77
+fi
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT INT TERM
+
+"$gemmgen" "$source"/specs/*.lua "$here/architectures.lua" -o "$work/out"
+all=
+[ "${GEMMGEN_COMPILE:-}" != all ] || all=--all
+sh "$here/python.sh" "$here/compile.py" $all "$work/out"
