@@ -43,10 +43,7 @@ def subset(kernels):
 
 
 def target(plan):
-    suffix = plan.get("arch_suffix") or ""
-    if isinstance(suffix, int):
-        suffix = chr(suffix) if suffix else ""
-    return f"{plan['arch']}{suffix}"
+    return f"{plan['arch']}{'a' if plan.get('arch_suffix') == 'a' else ''}"
 
 
 def supported(nvcc):

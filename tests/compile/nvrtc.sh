@@ -8,10 +8,10 @@ trap 'rm -rf "$work"' EXIT INT TERM
 "$gemmgen" "$source/specs/h100_f32.lua" "$source/specs/h100_f64_simt.lua" \
   "$source/specs/ladder_f32.lua" -o "$work/out"
 cd "$work/out"
-# Names start with sm_<arch>_<family>_<type>.
-chosen=$(wc -c sm_90*.cu | sort -n | awk '$2 ~ /\.cu$/ {
-  split($2, part, "_"); key = part[2] " " part[3] " " part[4]
+# Names start with sm<arch>_<family>_<type>_.
+chosen=$(wc -c sm90*.cu | sort -n | awk '$2 ~ /\.cu$/ {
+  split($2, part, "_"); key = part[2] " " part[3]
   if (!(key in seen)) print $2; seen[key] = 1
 }')
 # shellcheck disable=SC2086 # a list of words
-exec "$nvrtc_compile" 90a $chosen
+exec "$nvrtc_compile" 90 $chosen
