@@ -1,0 +1,14 @@
+# libggcheck.a: what `gemmgen check` links with emitted kernels. Included by runtime/CMakeLists.txt.
+add_library(gemmgen_ggcheck STATIC
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck.c
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_case.c
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_compare.c
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_crash.c
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_operand.c
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_reference.c
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_report.c
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_run.c)
+set_target_properties(gemmgen_ggcheck PROPERTIES OUTPUT_NAME ggcheck C_STANDARD 11)
+target_include_directories(gemmgen_ggcheck PUBLIC
+  ${CMAKE_CURRENT_LIST_DIR} ${CMAKE_CURRENT_LIST_DIR}/.. ${CMAKE_CURRENT_LIST_DIR}/../emu)
+target_link_libraries(gemmgen_ggcheck PUBLIC gemmgen_runtime gemmgen_emu m)

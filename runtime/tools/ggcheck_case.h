@@ -1,0 +1,56 @@
+/* ggcheck_case.h - one run of a kernel, as numbers; and which runs a row gets. */
+#ifndef GGCHECK_CASE_H
+#define GGCHECK_CASE_H
+
+#include "gg_kernel.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum ggcheck_fill {
+  GGCHECK_NORMAL,  /* standard normal, rounded to the element's type: held to the bound */
+  GGCHECK_INTEGER, /* small integers, every intermediate value exact: held to equality */
+  GGCHECK_SPECIAL  /* normal with a few NaN and infinities: held to IEEE, the rest to the bound */
+} ggcheck_fill;
+
+typedef struct ggcheck_case {
+  int64_t m, n, k, batch;
+  double alpha, beta;
+  ggcheck_fill fill;
+  /* Beyond the least legal leading dimension and batch stride, in units of the operand's alignment,
+   * in the order a, b, c, d. A pitch that is odd in that unit is the hardest legal one. */
+  int64_t gap[4];
+  int64_t stride_gap[4];
+  bool skew[4];   /* base pointer one unit past a 256-byte boundary, else on it */
+  bool shared[3]; /* batch stride 0 of a, b, c */
+  bool in_place;  /* C is D */
+  bool poison_ab; /* A and B are NaN throughout and must not be read: alpha is 0 */
+  bool poison_c;  /* C likewise: beta is 0. Otherwise C is null where beta is 0 */
+  bool measure;   /* count conflicts and sectors here */
+  int schedules;  /* random schedules after the fixed one, bits compared */
+} ggcheck_case;
+
+typedef struct ggcheck_cases {
+  ggcheck_case *items;
+  size_t count, capacity;
+  bool failed; /* out of memory */
+} ggcheck_cases;
+
+/* Does the row take this size (its multiples, its least k)? Sizes with a zero extent are the
+ * launcher's to answer and legal for every row. */
+bool ggcheck_size_legal(const gg_kernel *row, int64_t m, int64_t n, int64_t k);
+
+/* Stages of the row's ring, guessed from its shared memory (the table does not say): at least 1. */
+int ggcheck_stages_guess(const gg_kernel *row);
+
+/* The default set; `schedules` random schedules on one small problem of it. */
+void ggcheck_default_cases(const gg_kernel *row, int schedules, ggcheck_cases *out);
+/* One size a user asked for, on normal and on integer data. */
+void ggcheck_size_cases(const gg_kernel *row, int64_t m, int64_t n, int64_t k, int64_t batch,
+                        int schedules, ggcheck_cases *out);
+void ggcheck_cases_free(ggcheck_cases *cases);
+
+/* "65x64x9 batch 3 alpha 1.25 beta 0, C in place": says how to see it again. */
+void ggcheck_case_text(const gg_kernel *row, const ggcheck_case *c, char *text, size_t size);
+
+#endif

@@ -1,0 +1,111 @@
+/* ggcheck_compare.c - D against the reference, element by element.
+ *
+ * A value that is not finite must be the reference's: NaN for NaN, the same infinity. A finite one
+ * must lie within the bound.
+ */
+#include "ggcheck_compare.h"
+#include "dtype.h"
+
+#include <math.h>
+#include <string.h>
+
+static bool value_right(double got, const ggcheck_reference *r, int64_t at, double *fraction) {
+  double high = r->high[at];
+  *fraction = 0;
+  if (isnan(high)) return isnan(got);
+  if (isinf(high) || !isfinite(got)) return got == high;
+  double error = fabs((got - high) - r->low[at]), bound = r->bound[at];
+  if (error == 0) return true;
+  *fraction = bound > 0 ? error / bound : INFINITY;
+  return error <= bound;
+}
+
+static void note(ggcheck_difference *diff, int64_t matrix, int64_t row, int64_t col) {
+  if (diff->wrong + diff->unwritten == 0) {
+    diff->matrix = matrix;
+    diff->row = diff->top = diff->bottom = row;
+    diff->col = diff->left = diff->right = col;
+  }
+  diff->top = row < diff->top ? row : diff->top;
+  diff->bottom = row > diff->bottom ? row : diff->bottom;
+  diff->left = col < diff->left ? col : diff->left;
+  diff->right = col > diff->right ? col : diff->right;
+}
+
+void ggcheck_compare(const ggcheck_operand *d, int64_t matrix, const ggcheck_reference *r,
+                     ggcheck_difference *diff) {
+  for (int64_t i = 0; i < r->m; i++)
+    for (int64_t j = 0; j < r->n; j++) {
+      const void *at = ggcheck_operand_at(d, matrix, i, j);
+      double got = ggcheck_load(d->type, at), fraction;
+      char name = 0;
+      diff->elements++;
+      if (value_right(got, r, i * r->n + j, &fraction)) {
+        diff->worst = fmax(diff->worst, fraction);
+        continue;
+      }
+      bool first = diff->wrong + diff->unwritten == 0;
+      note(diff, matrix, i, j);
+      if (ggcheck_canary_of(d->type, at, &name) == GGCHECK_CANARY_GAP && name == 'd')
+        diff->unwritten++;
+      else
+        diff->wrong++;
+      diff->worst = fmax(diff->worst, fraction);
+      if (first) {
+        memcpy(diff->bits, at, (size_t)ggi_dtype_bytes(d->type));
+        diff->got = got;
+        diff->expected = r->high[i * r->n + j];
+        diff->bound = r->bound[i * r->n + j];
+      }
+    }
+}
+
+/* What the bits of a wrong element say of its origin; "" if nothing. */
+static void origin(const ggcheck_difference *diff, gg_dtype type, char *text, size_t size) {
+  char name = 0;
+  text[0] = 0;
+  switch (ggcheck_canary_of(type, diff->bits, &name)) {
+  case GGCHECK_CANARY_GAP:
+    snprintf(text, size, ", a value from between the rows of %c", name - 'a' + 'A');
+    break;
+  case GGCHECK_CANARY_POISON:
+    snprintf(text, size, ", a value of %c, which %s = 0 forbids to use", name - 'a' + 'A',
+             name == 'c' ? "beta" : "alpha");
+    break;
+  case GGCHECK_CANARY_MEMORY:
+    snprintf(text, size, ", bytes that nothing wrote");
+    break;
+  case GGCHECK_CANARY_NONE:
+    break;
+  }
+}
+
+int ggcheck_compare_report(const ggcheck_difference *diff, gg_dtype type, int problem,
+                           const char *problem_text, ggcheck_report *report) {
+  char text[400], from[80], place[80], matrix[40] = "";
+  int line = ggcheck_report_store_line(report), found = 0;
+  if (diff->worst > report->worst) report->worst = diff->worst;
+  if (!diff->wrong && !diff->unwritten) return 0;
+  if (diff->matrix) snprintf(matrix, sizeof matrix, " of matrix %lld", (long long)diff->matrix);
+  snprintf(place, sizeof place, "rows %lld..%lld, columns %lld..%lld", (long long)diff->top,
+           (long long)diff->bottom, (long long)diff->left, (long long)diff->right);
+  if (diff->unwritten) {
+    snprintf(text, sizeof text, "%lld of %lld elements of D were not written, within %s",
+             (long long)diff->unwritten, (long long)diff->elements, place);
+    ggcheck_report_add(report, GGCHECK_NOT_WRITTEN, line, 0, (uint64_t)diff->unwritten, problem,
+                       problem_text, text);
+    found++;
+  }
+  if (diff->wrong) {
+    origin(diff, type, from, sizeof from);
+    snprintf(text, sizeof text,
+             "%lld of %lld elements of D are wrong, within %s; D[%lld][%lld]%s is %.9g%s, expected "
+             "%.9g, bound %.3g",
+             (long long)diff->wrong, (long long)diff->elements, place, (long long)diff->row,
+             (long long)diff->col, matrix, diff->got, from, diff->expected, diff->bound);
+    ggcheck_report_add(report, GGCHECK_WRONG_VALUE, line, 0, (uint64_t)diff->wrong, problem,
+                       problem_text, text);
+    found++;
+  }
+  return found;
+}
