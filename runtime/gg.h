@@ -150,7 +150,7 @@ typedef struct gg_context gg_context;
  * copied, the tables must outlive the context. A table of another ABI is GG_ERR_TABLE. Tables for
  * CUDA and for the emulated GPU may stand side by side; a problem's device decides which of them
  * count. */
-GG_API gg_status gg_context_create(const gg_table *const *tables, size_t count,
+GG_API gg_status gg_context_create(const gg_kernel_table *const *tables, size_t count,
                                    gg_context **context);
 
 /* Frees the context and the plans that gg_gemm kept. NULL is fine. */

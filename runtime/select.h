@@ -49,11 +49,11 @@ typedef struct ggi_choice {
   const gg_kernel *row; /* NULL: none applies */
   bool wishes;          /* false: they were dropped */
   ggi_why nearest;      /* without a row: how far the best one came, */
-  char text[200];       /* and what was in its way, with its name */
+  char text[300];       /* and what was in its way, with its name */
 } ggi_choice;
 
 /* pin: only rows of this name or symbol; NULL: any. */
-void ggi_select(const gg_table *const *tables, size_t count, const ggi_call *call,
+void ggi_select(const gg_kernel_table *const *tables, size_t count, const ggi_call *call,
                 const gg_device_info *device, const char *pin, ggi_choice *choice);
 
 #endif

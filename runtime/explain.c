@@ -1,0 +1,107 @@
+/* explain.c - the choice of kernels as text.
+ *
+ * The same select.h functions that choose also explain, so the text cannot differ from what a plan
+ * does.
+ */
+#include "context.h"
+#include "detail.h"
+#include "launch.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* Text that is cut where the caller's buffer ends but counted whole. */
+typedef struct writer {
+  char *text;
+  size_t size, length;
+} writer;
+
+__attribute__((format(printf, 2, 3))) static void put(writer *w, const char *format, ...) {
+  va_list list;
+  va_start(list, format);
+  size_t left = w->length < w->size ? w->size - w->length : 0;
+  int n = vsnprintf(left ? w->text + w->length : NULL, left, format, list);
+  va_end(list);
+  if (n > 0) w->length += (size_t)n;
+}
+
+static void put_row(writer *w, const gg_problem *p, const gg_kernel *row) {
+  ggi_grid grid;
+  put(w, "          tile %d x %d x %d, %d threads, %d bytes of shared memory\n", row->tile_m,
+      row->tile_n, row->tile_k, row->threads, row->shared_bytes);
+  if (ggi_grid_plan(row, p->m, p->n, p->batch, p->device->info.blocks_launch, &grid) != GG_OK) {
+    put(w, "          cannot be launched: %s\n", gg_error_detail());
+    return;
+  }
+  double blocks = (double)grid.tiles * (double)p->batch;
+  put(w, "          %.0f blocks in %lld launch%s, %.2f a SM\n", blocks, grid.launches,
+      grid.launches == 1 ? "" : "es", blocks / p->device->info.sms);
+}
+
+static void put_choice(writer *w, gg_context *c, const gg_problem *p, bool promised,
+                       ggi_choice *choice) {
+  ggi_call call;
+  ggi_problem_call(p, promised, &call);
+  ggi_select(c->tables, c->count, &call, &p->device->info, p->pin, choice);
+  put(w, promised ? "kernel    " : "unaligned ");
+  if (!choice->row) {
+    put(w, "none%s%s\n", choice->text[0] ? "; nearest is " : ": the tables hold no such kernel",
+        choice->text);
+    return;
+  }
+  put(w, "%s", choice->row->name);
+  if (p->pin)
+    put(w, " (pinned)");
+  else if (!choice->wishes)
+    put(w, " (no kernel fulfils its wish; this one comes first without)");
+  put(w, "\n");
+}
+
+static void put_others(writer *w, gg_context *c, const gg_problem *p, const gg_kernel *chosen) {
+  ggi_call call;
+  ggi_problem_call(p, true, &call);
+  put(w, "not chosen\n");
+  int listed = 0;
+  for (size_t i = 0; i < c->count; ++i)
+    for (int j = 0; j < c->tables[i]->count; ++j) {
+      const gg_kernel *row = &c->tables[i]->kernels[j];
+      if (row == chosen) continue;
+      char reason[200];
+      ggi_why why = ggi_row_applies(row, c->tables[i]->emulated, &call, &p->device->info, true,
+                                    reason, sizeof reason);
+      put(w, "  %s: %s\n", row->name,
+          why != GGI_APPLIES ? reason
+          : p->pin           ? "applies, but another is pinned"
+                             : "applies, but stands later in the tables");
+      ++listed;
+    }
+  if (listed == 0) put(w, "  (there is no other)\n");
+}
+
+gg_status gg_explain(gg_context *context, const gg_problem *problem, char *text, size_t size,
+                     size_t *length) {
+  if (!context || (size > 0 && !text))
+    return ggi_fail(GG_ERR_ARGUMENT, "gg_explain: %s is NULL", context ? "text" : "context");
+  gg_problem p;
+  gg_status status = ggi_problem_check(problem, &p);
+  if (status != GG_OK) return status;
+
+  writer w = {text, size, 0};
+  if (size > 0) text[0] = '\0';
+  char what[200];
+  ggi_problem_text(&p, what, sizeof what);
+  const gg_device_info *d = &p.device->info;
+  put(&w, "problem   %s\n", what);
+  put(&w, "device    %s, sm_%d, %d SMs\n", d->name, d->arch, d->sms);
+  if (ggi_problem_is_empty(&p)) {
+    put(&w, "kernel    none: there is nothing to compute\n");
+  } else {
+    ggi_choice promised, elements;
+    put_choice(&w, context, &p, true, &promised);
+    if (promised.row) put_row(&w, &p, promised.row);
+    put_choice(&w, context, &p, false, &elements);
+    put_others(&w, context, &p, promised.row);
+  }
+  if (length) *length = w.length;
+  return GG_OK;
+}

@@ -1,0 +1,57 @@
+/* launch.c - from a row and a call to launches.
+ *
+ * All counting is in 64 bits and checked: a grid is either exact or an error.
+ */
+#include "launch.h"
+#include "detail.h"
+#include "dtype.h"
+
+static gg_i64 ceil_div(gg_i64 a, int b) {
+  return a / b + (a % b != 0);
+}
+
+gg_status ggi_grid_plan(const gg_kernel *row, gg_i64 m, gg_i64 n, gg_i64 batch, gg_i64 limit,
+                        ggi_grid *grid) {
+  if (m <= 0 || n <= 0 || batch <= 0) {
+    *grid = (ggi_grid){0, 0, 0};
+    return GG_OK;
+  }
+  gg_i64 tiles_m = ceil_div(m, row->tile_m), tiles_n = ceil_div(n, row->tile_n), tiles;
+  if (__builtin_mul_overflow(tiles_m, tiles_n, &tiles) || tiles > limit)
+    return ggi_fail(GG_ERR_LIMIT,
+                    "m = %lld, n = %lld: %lld x %lld tiles of kernel %s exceed the %lld blocks of "
+                    "one launch; split the problem along m or n",
+                    m, n, tiles_m, tiles_n, row->name, limit);
+  gg_i64 most = limit / tiles;
+  gg_i64 launch = batch < most ? batch : most;
+  *grid = (ggi_grid){tiles, launch, batch / launch + (batch % launch != 0)};
+  return GG_OK;
+}
+
+static const void *advance(const void *p, gg_i64 matrices, gg_i64 stride, gg_dtype type) {
+  if (!p || stride == 0) return p;
+  return (const char *)p + matrices * stride * ggi_dtype_bytes(type);
+}
+
+gg_status ggi_launch(gg_device *device, const gg_kernel *row, const gg_args *args, void *stream) {
+  ggi_grid grid;
+  gg_status status =
+      ggi_grid_plan(row, args->m, args->n, args->batch, device->info.blocks_launch, &grid);
+  if (status != GG_OK) return status;
+  if (grid.launches == 0) return GG_OK;
+  if (grid.launches == 1)
+    return device->ops->launch(device, row, (unsigned)(grid.tiles * args->batch), args, stream);
+
+  for (gg_i64 first = 0; first < args->batch; first += grid.batch_launch) {
+    gg_i64 left = args->batch - first;
+    gg_args part = *args;
+    part.batch = left < grid.batch_launch ? left : grid.batch_launch;
+    part.a = advance(args->a, first, args->stride_a, row->type_a);
+    part.b = advance(args->b, first, args->stride_b, row->type_b);
+    part.c = advance(args->c, first, args->stride_c, row->type_c);
+    part.d = (void *)(uintptr_t)advance(args->d, first, args->stride_d, row->type_d);
+    status = device->ops->launch(device, row, (unsigned)(grid.tiles * part.batch), &part, stream);
+    if (status != GG_OK) return status;
+  }
+  return GG_OK;
+}

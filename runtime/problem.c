@@ -1,0 +1,247 @@
+/* problem.c - defaults and checks of gg_problem.
+ *
+ * After ggi_problem_check every byte offset into an operand fits 62 bits, which the launcher and
+ * the overlap test rely on. What is never read (A and B where alpha is stated zero, C where beta
+ * is) is not checked.
+ */
+#include "problem.h"
+#include "detail.h"
+#include "dtype.h"
+
+#include <stdio.h>
+#include <string.h>
+
+void gg_problem_init_sized(gg_problem *problem, size_t size, gg_dtype type) {
+  if (!problem || size < sizeof(gg_problem)) return;
+  memset(problem, 0, size);
+  problem->size = size;
+  problem->type_a = problem->type_b = problem->type_d = type;
+  problem->batch = 1;
+  problem->align_a = problem->align_b = problem->align_c = problem->align_d = 16;
+}
+
+/* The stored shape of an operand. */
+typedef struct shape {
+  char name;
+  gg_dtype type;
+  gg_i64 rows, columns, ld, stride;
+  int align;
+  bool used;
+} shape;
+
+static void shapes(const gg_problem *p, shape s[4]) {
+  bool turn_a = p->order_a == GG_ORDER_T, turn_b = p->order_b == GG_ORDER_T;
+  bool ab = p->alpha != GG_SCALAR_ZERO, c = p->beta != GG_SCALAR_ZERO;
+  s[0] = (shape){'A',    p->type_a,   turn_a ? p->k : p->m, turn_a ? p->m : p->k,
+                 p->lda, p->stride_a, p->align_a,           ab};
+  s[1] = (shape){'B',    p->type_b,   turn_b ? p->n : p->k, turn_b ? p->k : p->n,
+                 p->ldb, p->stride_b, p->align_b,           ab};
+  s[2] = (shape){'C', p->type_c, p->m, p->n, p->ldc, p->stride_c, p->align_c, c};
+  s[3] = (shape){'D', p->type_d, p->m, p->n, p->ldd, p->stride_d, p->align_d, true};
+}
+
+void gg_problem_pack(gg_problem *problem) {
+  if (!problem) return;
+  shape s[4];
+  shapes(problem, s);
+  gg_i64 *const ld[4] = {&problem->lda, &problem->ldb, &problem->ldc, &problem->ldd};
+  gg_i64 *const stride[4] = {&problem->stride_a, &problem->stride_b, &problem->stride_c,
+                             &problem->stride_d};
+  for (int i = 0; i < 4; ++i) {
+    *ld[i] = s[i].columns;
+    /* A size whose product overflows is refused by the check of the problem. */
+    if (__builtin_mul_overflow(s[i].rows, s[i].columns, stride[i])) *stride[i] = INT64_MAX;
+  }
+}
+
+static gg_status check_types(gg_problem *p) {
+  if (p->type_c == GG_NONE) p->type_c = p->type_d;
+  if (p->type_acc == GG_NONE) p->type_acc = ggi_dtype_accumulator(p->type_a);
+  const gg_dtype types[5] = {p->type_a, p->type_b, p->type_c, p->type_d, p->type_acc};
+  static const char *const names[5] = {"type_a", "type_b", "type_c", "type_d", "type_acc"};
+  for (int i = 0; i < 5; ++i)
+    if (ggi_dtype_bytes(types[i]) == 0)
+      return ggi_fail(GG_ERR_TYPE, "%s: %d is no element type; use one of gg_dtype", names[i],
+                      (int)types[i]);
+  return GG_OK;
+}
+
+static gg_status check_orders(const gg_problem *p) {
+  const int orders[4] = {(int)p->order_a, (int)p->order_b, (int)p->order_c, (int)p->order_d};
+  for (int i = 0; i < 4; ++i) {
+    if (orders[i] != GG_ORDER_N && orders[i] != GG_ORDER_T)
+      return ggi_fail(GG_ERR_ARGUMENT, "order_%c: %d is no order; use GG_ORDER_N or GG_ORDER_T",
+                      "abcd"[i], orders[i]);
+    if (i >= 2 && orders[i] == GG_ORDER_T)
+      return ggi_fail(GG_ERR_UNSUPPORTED,
+                      "order_%c: %c is row-major only in this version; swap A and B instead",
+                      "abcd"[i], "ABCD"[i]);
+  }
+  return GG_OK;
+}
+
+static gg_status check_scalars(const gg_problem *p) {
+  const int classes[2] = {(int)p->alpha, (int)p->beta};
+  for (int i = 0; i < 2; ++i)
+    if (classes[i] < GG_SCALAR_ANY || classes[i] > GG_SCALAR_ONE)
+      return ggi_fail(GG_ERR_ARGUMENT, "%s: %d is no scalar class; use one of gg_scalar_class",
+                      i ? "beta" : "alpha", classes[i]);
+  return GG_OK;
+}
+
+static gg_status check_features(const gg_problem *p) {
+  const struct {
+    const char *name;
+    int value;
+  } features[] = {
+      {"bias", (int)p->bias},
+      {"activation", (int)p->activation},
+      {"scaling_a", (int)p->scaling_a},
+      {"scaling_b", (int)p->scaling_b},
+      {"scaling_d", (int)p->scaling_d},
+      {"residual", p->residual},
+      {"absmax", p->absmax},
+  };
+  for (size_t i = 0; i < sizeof features / sizeof features[0]; ++i)
+    if (features[i].value != 0)
+      return ggi_fail(GG_ERR_UNSUPPORTED,
+                      "%s: %d is not there in this version; leave it 0 and apply it yourself",
+                      features[i].name, features[i].value);
+  return GG_OK;
+}
+
+static gg_status check_sizes(const gg_problem *p) {
+  const gg_i64 sizes[4] = {p->m, p->n, p->k, p->batch};
+  static const char *const names[4] = {"m", "n", "k", "batch"};
+  for (int i = 0; i < 4; ++i)
+    if (sizes[i] < 0)
+      return ggi_fail(GG_ERR_SIZE, "%s: %lld is negative; use 0 or more", names[i], sizes[i]);
+  return GG_OK;
+}
+
+/* rows, columns, ld and stride are >= 0. true: the last byte's offset is below 2^62. */
+static bool extent_fits(const shape *s, gg_i64 batch) {
+  gg_i64 rows = 0, matrices = 0, total, bytes;
+  if (s->rows > 1 && __builtin_mul_overflow(s->rows - 1, s->ld, &rows)) return false;
+  if (batch > 1 && __builtin_mul_overflow(batch - 1, s->stride, &matrices)) return false;
+  if (__builtin_add_overflow(rows, matrices, &total)) return false;
+  if (__builtin_add_overflow(total, s->columns, &total)) return false;
+  if (__builtin_mul_overflow(total, ggi_dtype_bytes(s->type), &bytes)) return false;
+  return bytes < (gg_i64)1 << 62;
+}
+
+static gg_status check_operand(const gg_problem *p, const shape *s) {
+  int bytes = ggi_dtype_bytes(s->type);
+  if (s->align < bytes || (s->align & (s->align - 1)) != 0)
+    return ggi_fail(GG_ERR_ARGUMENT,
+                    "align_%c: %d is not a power of two of at least %d, the bytes of an element",
+                    s->name + 32, s->align, bytes);
+  if (s->ld < s->columns)
+    return ggi_fail(GG_ERR_LD,
+                    "ld%c: %lld is less than %lld, the length of a row of %c as stored (%lld x "
+                    "%lld)",
+                    s->name + 32, s->ld, s->columns, s->name, s->rows, s->columns);
+  if (p->batch > 1 && s->stride < 0)
+    return ggi_fail(GG_ERR_STRIDE, "stride_%c: %lld is negative; use 0 or more", s->name + 32,
+                    s->stride);
+  if (!extent_fits(s, p->batch))
+    return ggi_fail(GG_ERR_LIMIT, "%c: %lld x %lld, ld %lld, %lld matrices: offsets exceed 2^62",
+                    s->name, s->rows, s->columns, s->ld, p->batch);
+  return GG_OK;
+}
+
+static gg_status check_operands(const gg_problem *p) {
+  shape s[4];
+  shapes(p, s);
+  for (int i = 0; i < 4; ++i) {
+    if (!s[i].used) continue;
+    gg_status status = check_operand(p, &s[i]);
+    if (status != GG_OK) return status;
+  }
+  ggi_view views[4];
+  ggi_problem_views(p, views);
+  if (ggi_view_self_overlap(&views[3]))
+    return ggi_fail(GG_ERR_STRIDE,
+                    "stride_d: %lld makes matrices of D share elements (%lld x %lld, ldd %lld, "
+                    "batch %lld)",
+                    p->stride_d, p->m, p->n, p->ldd, p->batch);
+  return GG_OK;
+}
+
+gg_status ggi_problem_check(const gg_problem *in, gg_problem *out) {
+  if (!in) return ggi_fail(GG_ERR_ARGUMENT, "problem: is NULL");
+  if (in->size != sizeof(gg_problem))
+    return ggi_fail(GG_ERR_ARGUMENT,
+                    "problem.size: is %zu, this library's is %zu; call gg_problem_init, and build "
+                    "with the gg.h of this library",
+                    in->size, sizeof(gg_problem));
+  gg_problem p;
+  memset(&p, 0, sizeof p);
+#define COPY(field) p.field = in->field
+  COPY(size), COPY(device);
+  COPY(type_a), COPY(type_b), COPY(type_c), COPY(type_d), COPY(type_acc);
+  COPY(order_a), COPY(order_b), COPY(order_c), COPY(order_d);
+  COPY(m), COPY(n), COPY(k), COPY(batch);
+  COPY(lda), COPY(ldb), COPY(ldc), COPY(ldd);
+  COPY(stride_a), COPY(stride_b), COPY(stride_c), COPY(stride_d);
+  COPY(alpha), COPY(beta);
+  COPY(align_a), COPY(align_b), COPY(align_c), COPY(align_d);
+  COPY(bias), COPY(activation), COPY(scaling_a), COPY(scaling_b), COPY(scaling_d);
+  COPY(residual), COPY(absmax), COPY(deterministic), COPY(pin);
+#undef COPY
+  if (!p.device)
+    return ggi_fail(GG_ERR_ARGUMENT, "problem.device: is NULL; use gg_device_cuda or "
+                                     "gg_device_emulated");
+  gg_status status = check_types(&p);
+  if (status == GG_OK) status = check_orders(&p);
+  if (status == GG_OK) status = check_scalars(&p);
+  if (status == GG_OK) status = check_features(&p);
+  if (status == GG_OK) status = check_sizes(&p);
+  if (status == GG_OK) status = check_operands(&p);
+  if (status == GG_OK) memcpy(out, &p, sizeof p);
+  return status;
+}
+
+bool ggi_problem_is_empty(const gg_problem *p) {
+  return p->m == 0 || p->n == 0 || p->batch == 0;
+}
+
+void ggi_problem_call(const gg_problem *p, bool promised, ggi_call *call) {
+  shape s[4];
+  shapes(p, s);
+  *call = (ggi_call){p->type_a,  p->type_b, p->type_c, p->type_d, p->type_acc, p->order_a,
+                     p->order_b, p->alpha,  p->beta,   p->m,      p->n,        p->k,
+                     p->batch,   {0},       {0},       {0}};
+  for (int i = 0; i < 4; ++i) {
+    call->ld[i] = s[i].used ? s[i].ld : 0;
+    call->stride[i] = s[i].used ? s[i].stride : 0;
+    call->align[i] = promised ? s[i].align : ggi_dtype_bytes(s[i].type);
+    if (!s[i].used) call->align[i] = 4096;
+  }
+}
+
+void ggi_problem_views(const gg_problem *p, ggi_view views[4]) {
+  shape s[4];
+  shapes(p, s);
+  for (int i = 0; i < 4; ++i) {
+    gg_i64 bytes = ggi_dtype_bytes(s[i].type);
+    views[i] = (ggi_view){.start = NULL};
+    if (!s[i].used) continue;
+    views[i].run = s[i].columns * bytes;
+    views[i].rows = s[i].rows;
+    views[i].pitch = s[i].rows > 1 ? s[i].ld * bytes : 0;
+    views[i].batch = p->batch;
+    views[i].stride = p->batch > 1 ? s[i].stride * bytes : 0;
+  }
+}
+
+void ggi_problem_text(const gg_problem *p, char *text, size_t size) {
+  static const char *const classes[3] = {"any", "zero", "one"};
+  snprintf(text, size,
+           "%s x %s -> %s, acc %s, %c%c, %lld x %lld x %lld, batch %lld, alpha %s, "
+           "beta %s",
+           ggi_dtype_name(p->type_a), ggi_dtype_name(p->type_b), ggi_dtype_name(p->type_d),
+           ggi_dtype_name(p->type_acc), p->order_a == GG_ORDER_T ? 't' : 'n',
+           p->order_b == GG_ORDER_T ? 't' : 'n', p->m, p->n, p->k, p->batch, classes[p->alpha],
+           classes[p->beta]);
+}

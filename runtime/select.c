@@ -1,0 +1,190 @@
+/* select.c - rows against calls. Every test has its own reason in words; the order of the tests is
+ * the order of ggi_why, so that the nearest miss can be named.
+ */
+#include "select.h"
+#include "dtype.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char operand_name[4] = {'A', 'B', 'C', 'D'};
+
+gg_i64 ggi_pointer_align(const void *pointer) {
+  uintptr_t low = (uintptr_t)pointer & 4095;
+  return low ? (gg_i64)(low & (~low + 1)) : 4096;
+}
+
+/* A row under test and where its reason goes. */
+typedef struct test {
+  const gg_kernel *row;
+  const ggi_call *call;
+  const gg_device_info *device;
+  char *text;
+  size_t size;
+} test;
+
+__attribute__((format(printf, 3, 4))) static ggi_why no(const test *t, ggi_why why,
+                                                        const char *format, ...) {
+  if (t->size) {
+    va_list list;
+    va_start(list, format);
+    vsnprintf(t->text, t->size, format, list);
+    va_end(list);
+  }
+  return why;
+}
+
+static ggi_why test_types(const test *t) {
+  const gg_kernel *r = t->row;
+  const ggi_call *c = t->call;
+  const gg_dtype has[5] = {r->type_a, r->type_b, r->type_c, r->type_d, r->type_acc};
+  const gg_dtype want[5] = {c->type_a, c->type_b, c->type_c, c->type_d, c->type_acc};
+  static const char *const name[5] = {"A", "B", "C", "D", "the accumulator"};
+  for (int i = 0; i < 5; ++i) {
+    if (i == 2 && (c->beta == GG_SCALAR_ZERO || r->beta == GG_SCALAR_ZERO)) continue; /* C unread */
+    if (has[i] != want[i])
+      return no(t, GGI_TYPE, "%s is %s, the kernel's is %s", name[i], ggi_dtype_name(want[i]),
+                ggi_dtype_name(has[i]));
+  }
+  return GGI_APPLIES;
+}
+
+static ggi_why test_orders(const test *t) {
+  const gg_order has[2] = {t->row->order_a, t->row->order_b};
+  const gg_order want[2] = {t->call->order_a, t->call->order_b};
+  for (int i = 0; i < 2; ++i)
+    if (has[i] != want[i])
+      return no(t, GGI_ORDER, "%c is stored %c, the kernel's is %c", operand_name[i],
+                want[i] == GG_ORDER_T ? 't' : 'n', has[i] == GG_ORDER_T ? 't' : 'n');
+  return GGI_APPLIES;
+}
+
+static ggi_why test_scalars(const test *t) {
+  const gg_scalar_class has[2] = {t->row->alpha, t->row->beta};
+  const gg_scalar_class want[2] = {t->call->alpha, t->call->beta};
+  static const char *const name[2] = {"alpha", "beta"};
+  static const char *const text[3] = {"any value", "zero", "one"};
+  for (int i = 0; i < 2; ++i)
+    if (has[i] != GG_SCALAR_ANY && has[i] != want[i])
+      return no(t, GGI_SCALAR, "%s may be %s, the kernel's is %s", name[i], text[want[i]],
+                text[has[i]]);
+  return GGI_APPLIES;
+}
+
+static ggi_why test_device(const test *t) {
+  const gg_kernel *r = t->row;
+  const gg_device_info *d = t->device;
+  if (r->arch_suffix && r->arch != d->arch)
+    return no(t, GGI_ARCH, "built for sm_%d%c, which runs on sm_%d only; the device is sm_%d",
+              r->arch, r->arch_suffix, r->arch, d->arch);
+  if (r->arch > d->arch)
+    return no(t, GGI_ARCH, "built for sm_%d and later; the device is sm_%d", r->arch, d->arch);
+  if (r->shared_bytes > d->shared_block)
+    return no(t, GGI_DEVICE_LIMIT, "needs %d bytes of shared memory a block; the device has %d",
+              r->shared_bytes, d->shared_block);
+  if (r->threads > d->threads_block)
+    return no(t, GGI_DEVICE_LIMIT, "has %d threads a block; the device allows %d", r->threads,
+              d->threads_block);
+  if (r->cluster_m * r->cluster_n > 1)
+    return no(t, GGI_DEVICE_LIMIT, "asks for clusters, which this library does not launch yet");
+  return GGI_APPLIES;
+}
+
+static ggi_why test_shape(const test *t) {
+  const gg_kernel *r = t->row;
+  const gg_i64 size[3] = {t->call->m, t->call->n, t->call->k};
+  const int multiple[3] = {r->multiple_m, r->multiple_n, r->multiple_k};
+  for (int i = 0; i < 3; ++i)
+    if (multiple[i] > 1 && size[i] % multiple[i] != 0)
+      return no(t, GGI_SHAPE, "%c = %lld is not a multiple of %d", "mnk"[i], size[i], multiple[i]);
+  if (t->call->k < r->min_k)
+    return no(t, GGI_SHAPE, "k = %lld is less than %d", t->call->k, r->min_k);
+  return GGI_APPLIES;
+}
+
+static ggi_why test_alignment(const test *t) {
+  const gg_kernel *r = t->row;
+  const ggi_call *c = t->call;
+  const gg_dtype type[4] = {c->type_a, c->type_b, c->type_c, c->type_d};
+  for (int i = 0; i < 4; ++i) {
+    if (i == 2 && (c->beta == GG_SCALAR_ZERO || r->beta == GG_SCALAR_ZERO)) continue; /* C unread */
+    gg_i64 ask = r->align[i], bytes = ggi_dtype_bytes(type[i]);
+    if (ask <= 1) continue;
+    if (c->align[i] % ask != 0)
+      return no(t, GGI_ALIGN, "%c's pointer is aligned to %lld bytes, the kernel asks for %lld",
+                operand_name[i], c->align[i], ask);
+    /* Distances are taken modulo what is asked, so that their bytes cannot overflow. */
+    if (c->ld[i] % ask * bytes % ask != 0)
+      return no(t, GGI_ALIGN, "%c's leading dimension of %lld is not a multiple of %lld bytes",
+                operand_name[i], c->ld[i], ask);
+    if (c->batch > 1 && c->stride[i] % ask * bytes % ask != 0)
+      return no(t, GGI_ALIGN, "%c's batch stride of %lld is not a multiple of %lld bytes",
+                operand_name[i], c->stride[i], ask);
+  }
+  return GGI_APPLIES;
+}
+
+static ggi_why test_wish(const test *t) {
+  const gg_kernel *r = t->row;
+  if (r->min_fill_percent <= 0) return GGI_APPLIES;
+  double tiles_m = (double)((t->call->m + r->tile_m - 1) / r->tile_m);
+  double tiles_n = (double)((t->call->n + r->tile_n - 1) / r->tile_n);
+  double tiles = tiles_m * tiles_n * (double)t->call->batch;
+  double percent = 100 * tiles / t->device->sms;
+  if (percent < r->min_fill_percent)
+    return no(t, GGI_WISH, "%.0f tiles are %.0f%% of the device's %d SMs, wished for %d%%", tiles,
+              percent, t->device->sms, r->min_fill_percent);
+  return GGI_APPLIES;
+}
+
+ggi_why ggi_row_applies(const gg_kernel *row, int emulated, const ggi_call *call,
+                        const gg_device_info *device, bool wishes, char *text, size_t size) {
+  const test t = {row, call, device, text, size};
+  if ((emulated != 0) != (device->emulated != 0))
+    return no(&t, GGI_BACKEND, "built for %s; the device is %s",
+              emulated ? "the emulated GPU" : "CUDA",
+              device->emulated ? "an emulated GPU" : "a CUDA device");
+  static ggi_why (*const tests[])(const test *) = {test_types,  test_orders, test_scalars,
+                                                   test_device, test_shape,  test_alignment};
+  for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i) {
+    ggi_why why = tests[i](&t);
+    if (why != GGI_APPLIES) return why;
+  }
+  if (wishes) {
+    ggi_why why = test_wish(&t);
+    if (why != GGI_APPLIES) return why;
+  }
+  if (size) text[0] = '\0';
+  return GGI_APPLIES;
+}
+
+static bool is_pinned(const gg_kernel *row, const char *pin) {
+  return strcmp(row->name, pin) == 0 || (row->symbol && strcmp(row->symbol, pin) == 0);
+}
+
+void ggi_select(const gg_kernel_table *const *tables, size_t count, const ggi_call *call,
+                const gg_device_info *device, const char *pin, ggi_choice *choice) {
+  *choice = (ggi_choice){.row = NULL, .nearest = GGI_BACKEND};
+  const gg_kernel *without_wish = NULL;
+  for (size_t i = 0; i < count; ++i) {
+    for (int j = 0; j < tables[i]->count; ++j) {
+      const gg_kernel *row = &tables[i]->kernels[j];
+      if (pin && !is_pinned(row, pin)) continue;
+      char text[160];
+      ggi_why why =
+          ggi_row_applies(row, tables[i]->emulated, call, device, !pin, text, sizeof text);
+      if (why == GGI_APPLIES) {
+        choice->row = row;
+        choice->wishes = !pin;
+        return;
+      }
+      if (why == GGI_WISH && !without_wish) without_wish = row;
+      if (why > choice->nearest || choice->text[0] == '\0') {
+        choice->nearest = why;
+        snprintf(choice->text, sizeof choice->text, "%.100s: %s", row->name, text);
+      }
+    }
+  }
+  choice->row = without_wish;
+}
