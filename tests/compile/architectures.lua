@@ -1,3 +1,7 @@
--- One plain kernel of each family for architectures that no spec in specs/ is for.
-gpu "v100-sxm2-32"
-gemm { family = "simt", dtype = { a = "f32", b = "f32", d = "f32" }, layout = "nn" }
+-- Architectures that no spec in specs/ is for, one plain kernel of each family.
+for _, name in ipairs { "v100", "t4", "rtx-3090", "rtx-4090" } do
+  gpu(name)
+  gemm { family = "naive" }
+  gemm { family = "smem" }
+  gemm { family = "simt" }
+end
