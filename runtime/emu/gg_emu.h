@@ -24,29 +24,32 @@ typedef struct gg_emu gg_emu;
 typedef enum gg_emu_async { GG_EMU_LATE = 0, GG_EMU_EARLY = 1, GG_EMU_RANDOM = 2 } gg_emu_async;
 
 typedef struct gg_emu_options {
-  uint64_t seed;    /* 0: fixed schedule (next lane, next warp); else random warps, lanes, preemption */
+  uint64_t
+      seed; /* 0: fixed schedule (next lane, next warp); else random warps, lanes, preemption */
   int host_threads; /* >= 1; blocks run in parallel, results and reports do not depend on it */
   gg_emu_async async;
-  int check;        /* 1: races, uninitialised reads, waits, bounds; 0: bounds only */
-  int count;        /* 1: bank and sector counts per line */
+  int check; /* 1: races, uninitialised reads, waits, bounds; 0: bounds only */
+  int count; /* 1: bank and sector counts per line */
   /* Limits of the emulated device, for launch errors. */
   int max_threads_per_block; /* 1024 */
   int max_shared_bytes;      /* per block, dynamic */
   int arch;                  /* compute capability x 10; 90 */
+  uint64_t max_steps; /* primitives a thread may execute; beyond it its block is given up. 0: any */
 } gg_emu_options;
 
 /* What went wrong. ORDER FINDING (emu/report.c). Names are stable: tests and --json use them. */
 typedef enum gg_emu_kind {
-  GG_EMU_RACE = 1,        /* shared-memory accesses without order between them */
-  GG_EMU_GLOBAL_RACE,     /* the same in global memory, across threads of the launch */
-  GG_EMU_UNINITIALISED,   /* shared or global bytes read that nothing wrote */
-  GG_EMU_MISSING_WAIT,    /* bytes of a copy in flight touched */
+  GG_EMU_RACE = 1,      /* shared-memory accesses without order between them */
+  GG_EMU_GLOBAL_RACE,   /* the same in global memory, across threads of the launch */
+  GG_EMU_UNINITIALISED, /* shared or global bytes read that nothing wrote */
+  GG_EMU_MISSING_WAIT,  /* bytes of a copy in flight touched */
   GG_EMU_OUT_OF_BOUNDS,
   GG_EMU_MISALIGNED,
-  GG_EMU_DIVERGENCE,      /* lanes of a warp at different collectives */
+  GG_EMU_DIVERGENCE, /* lanes of a warp at different collectives */
   GG_EMU_DEADLOCK,
-  GG_EMU_BARRIER,         /* wrong thread count, or exit with a barrier pending */
-  GG_EMU_UNFINISHED,      /* thread exits with asynchronous work uncommitted or unwaited */
+  GG_EMU_BARRIER,    /* wrong thread count, or exit with a barrier pending */
+  GG_EMU_UNFINISHED, /* thread exits with asynchronous work uncommitted or unwaited */
+  GG_EMU_ENDLESS,    /* more than max_steps primitives */
   GG_EMU_KIND_COUNT
 } gg_emu_kind;
 

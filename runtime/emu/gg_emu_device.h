@@ -1,0 +1,241 @@
+/* gg_emu_device.h - device side of the emulated GPU: the primitives of docs/primitives.md.
+ *
+ * An emitted kernel is compiled for the emulated GPU with
+ *   cc -x c -std=gnu11 -O1 -mfma -ffp-contract=off -Wno-unknown-pragmas -DGEMMGEN_EMULATE
+ *      -include gg_emu_device.h -c k.cu
+ * (-mfma on x86-64 with FMA only: without it fmaf is a library call, the bits are the same) and
+ * linked with gemmgen_emu and libm. -O1 keeps a fully unrolled kernel of 2500 lines well below a
+ * second of compile time and accumulators in registers; -O2 gains little.
+ *
+ * Each primitive is a macro that adds its source line to a small inline function. The function asks
+ * the library for a checked address and moves the values itself: addresses of a kernel's scalars
+ * never reach an opaque call, so they stay in registers. A refused access reads 0xFF bytes (NaN)
+ * and writes to nowhere.
+ *
+ * Valid C11 and C++11 for gcc and clang. Includes nothing, and defines none of gg_kernel.h's names.
+ */
+#ifndef GG_EMU_DEVICE_H
+#define GG_EMU_DEVICE_H
+
+#define __global__
+#define __device__
+#define __host__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __grid_constant__
+
+#ifdef __cplusplus
+#define GGD_NOTHROW noexcept
+extern "C" {
+#else
+#define GGD_NOTHROW
+#endif
+
+typedef struct ggd_uint3 {
+  unsigned x, y, z;
+} ggd_uint3;
+
+/* Which primitive: what it does, its form, bytes per lane. ORDER OP (emu/report.c). */
+#define GGD_OP(does, form, bytes)                                                                  \
+  ((unsigned)(does) << 16 | (unsigned)(form) << 8 | (unsigned)(bytes))
+
+typedef enum ggd_does {
+  GGD_LDS,
+  GGD_STS,
+  GGD_LDG,
+  GGD_LD,
+  GGD_ST,
+  GGD_CP_ASYNC,
+  GGD_CP_ASYNC_ZFILL
+} ggd_does;
+
+typedef enum ggd_form {
+  GGD_F32,
+  GGD_F32X2,
+  GGD_F32X4,
+  GGD_F64,
+  GGD_F64X2,
+  GGD_4,
+  GGD_8,
+  GGD_16
+} ggd_form;
+
+/* Constant during a thread's life. */
+const ggd_uint3 *gg_emu_thread_idx(void) __attribute__((const));
+const ggd_uint3 *gg_emu_block_idx(void) __attribute__((const));
+const ggd_uint3 *gg_emu_block_dim(void) __attribute__((const));
+const ggd_uint3 *gg_emu_grid_dim(void) __attribute__((const));
+#define threadIdx (*gg_emu_thread_idx())
+#define blockIdx  (*gg_emu_block_idx())
+#define blockDim  (*gg_emu_block_dim())
+#define gridDim   (*gg_emu_grid_dim())
+
+/* Each returns where to read or write now; the address holds until the next call. */
+const void *gg_emu_lds(unsigned off, unsigned op, int line);
+void *gg_emu_sts(unsigned off, unsigned op, int line);
+const void *gg_emu_ldg(const void *p, unsigned op, int line);
+const void *gg_emu_ld(const void *p, unsigned op, int line);
+void *gg_emu_st(void *p, unsigned op, int line);
+
+/* `bytes` of the op's width are read, the rest is zero. */
+void gg_emu_cp_async(unsigned off, const void *p, int bytes, unsigned op, int line);
+void gg_emu_cp_async_commit(int line);
+void gg_emu_cp_async_wait(int groups, int line);
+
+void gg_emu_syncthreads(int line);
+void gg_emu_syncwarp(int line);
+void gg_emu_bar_sync(int id, int threads, int line);
+void gg_emu_bar_arrive(int id, int threads, int line);
+
+float fmaf(float, float, float) GGD_NOTHROW;
+double fma(double, double, double) GGD_NOTHROW;
+
+#ifdef __cplusplus
+}
+#endif
+
+#define GGD_INLINE static inline __attribute__((always_inline, unused))
+
+/* -- Loads and stores ------------------------------------------------------------------------- */
+
+/* One, two or four values of type T from where `source` says. */
+#define GGD_LOAD_1(name, T, where, source)                                                         \
+  GGD_INLINE void name(T *x0, where, int line) {                                                   \
+    const T *at = (const T *)source;                                                               \
+    *x0 = at[0];                                                                                   \
+  }
+#define GGD_LOAD_2(name, T, where, source)                                                         \
+  GGD_INLINE void name(T *x0, T *x1, where, int line) {                                            \
+    const T *at = (const T *)source;                                                               \
+    *x0 = at[0];                                                                                   \
+    *x1 = at[1];                                                                                   \
+  }
+#define GGD_LOAD_4(name, T, where, source)                                                         \
+  GGD_INLINE void name(T *x0, T *x1, T *x2, T *x3, where, int line) {                              \
+    const T *at = (const T *)source;                                                               \
+    *x0 = at[0];                                                                                   \
+    *x1 = at[1];                                                                                   \
+    *x2 = at[2];                                                                                   \
+    *x3 = at[3];                                                                                   \
+  }
+#define GGD_STORE_1(name, T, where, target)                                                        \
+  GGD_INLINE void name(where, T x0, int line) {                                                    \
+    T *at = (T *)target;                                                                           \
+    at[0] = x0;                                                                                    \
+  }
+#define GGD_STORE_2(name, T, where, target)                                                        \
+  GGD_INLINE void name(where, T x0, T x1, int line) {                                              \
+    T *at = (T *)target;                                                                           \
+    at[0] = x0;                                                                                    \
+    at[1] = x1;                                                                                    \
+  }
+#define GGD_STORE_4(name, T, where, target)                                                        \
+  GGD_INLINE void name(where, T x0, T x1, T x2, T x3, int line) {                                  \
+    T *at = (T *)target;                                                                           \
+    at[0] = x0;                                                                                    \
+    at[1] = x1;                                                                                    \
+    at[2] = x2;                                                                                    \
+    at[3] = x3;                                                                                    \
+  }
+
+/* The five accesses of one form: n values of T. */
+#define GGD_FORM(form, FORM, T, n, bytes)                                                          \
+  GGD_LOAD_##n(ggd_lds_##form, T, unsigned off,                                                    \
+               gg_emu_lds(off, GGD_OP(GGD_LDS, FORM, bytes),                                       \
+                          line)) GGD_LOAD_##n(ggd_ldg_##form, T, const T *p,                       \
+                                              gg_emu_ldg(p, GGD_OP(GGD_LDG, FORM, bytes), line))   \
+      GGD_LOAD_##n(ggd_ld_##form, T, const T *p, gg_emu_ld(p, GGD_OP(GGD_LD, FORM, bytes), line))  \
+          GGD_STORE_##n(ggd_sts_##form, T, unsigned off,                                           \
+                        gg_emu_sts(off, GGD_OP(GGD_STS, FORM, bytes), line))                       \
+              GGD_STORE_##n(ggd_st_##form, T, T *p,                                                \
+                            gg_emu_st(p, GGD_OP(GGD_ST, FORM, bytes), line))
+
+GGD_FORM(f32, GGD_F32, float, 1, 4)
+GGD_FORM(f32x2, GGD_F32X2, float, 2, 8)
+GGD_FORM(f32x4, GGD_F32X4, float, 4, 16)
+GGD_FORM(f64, GGD_F64, double, 1, 8)
+GGD_FORM(f64x2, GGD_F64X2, double, 2, 16)
+
+#define gg_lds_f32(x0, off)               ggd_lds_f32(x0, off, __LINE__)
+#define gg_lds_f32x2(x0, x1, off)         ggd_lds_f32x2(x0, x1, off, __LINE__)
+#define gg_lds_f32x4(x0, x1, x2, x3, off) ggd_lds_f32x4(x0, x1, x2, x3, off, __LINE__)
+#define gg_lds_f64(x0, off)               ggd_lds_f64(x0, off, __LINE__)
+#define gg_lds_f64x2(x0, x1, off)         ggd_lds_f64x2(x0, x1, off, __LINE__)
+
+#define gg_sts_f32(off, x0)               ggd_sts_f32(off, x0, __LINE__)
+#define gg_sts_f32x2(off, x0, x1)         ggd_sts_f32x2(off, x0, x1, __LINE__)
+#define gg_sts_f32x4(off, x0, x1, x2, x3) ggd_sts_f32x4(off, x0, x1, x2, x3, __LINE__)
+#define gg_sts_f64(off, x0)               ggd_sts_f64(off, x0, __LINE__)
+#define gg_sts_f64x2(off, x0, x1)         ggd_sts_f64x2(off, x0, x1, __LINE__)
+
+#define gg_ldg_f32(x0, p)               ggd_ldg_f32(x0, p, __LINE__)
+#define gg_ldg_f32x2(x0, x1, p)         ggd_ldg_f32x2(x0, x1, p, __LINE__)
+#define gg_ldg_f32x4(x0, x1, x2, x3, p) ggd_ldg_f32x4(x0, x1, x2, x3, p, __LINE__)
+#define gg_ldg_f64(x0, p)               ggd_ldg_f64(x0, p, __LINE__)
+#define gg_ldg_f64x2(x0, x1, p)         ggd_ldg_f64x2(x0, x1, p, __LINE__)
+
+#define gg_ld_f32(x0, p)               ggd_ld_f32(x0, p, __LINE__)
+#define gg_ld_f32x2(x0, x1, p)         ggd_ld_f32x2(x0, x1, p, __LINE__)
+#define gg_ld_f32x4(x0, x1, x2, x3, p) ggd_ld_f32x4(x0, x1, x2, x3, p, __LINE__)
+#define gg_ld_f64(x0, p)               ggd_ld_f64(x0, p, __LINE__)
+#define gg_ld_f64x2(x0, x1, p)         ggd_ld_f64x2(x0, x1, p, __LINE__)
+
+#define gg_st_f32(p, x0)               ggd_st_f32(p, x0, __LINE__)
+#define gg_st_f32x2(p, x0, x1)         ggd_st_f32x2(p, x0, x1, __LINE__)
+#define gg_st_f32x4(p, x0, x1, x2, x3) ggd_st_f32x4(p, x0, x1, x2, x3, __LINE__)
+#define gg_st_f64(p, x0)               ggd_st_f64(p, x0, __LINE__)
+#define gg_st_f64x2(p, x0, x1)         ggd_st_f64x2(p, x0, x1, __LINE__)
+
+/* -- Asynchronous copies ---------------------------------------------------------------------- */
+
+#define gg_cp_async_4(off, p) gg_emu_cp_async(off, p, 4, GGD_OP(GGD_CP_ASYNC, GGD_4, 4), __LINE__)
+#define gg_cp_async_8(off, p) gg_emu_cp_async(off, p, 8, GGD_OP(GGD_CP_ASYNC, GGD_8, 8), __LINE__)
+#define gg_cp_async_16(off, p)                                                                     \
+  gg_emu_cp_async(off, p, 16, GGD_OP(GGD_CP_ASYNC, GGD_16, 16), __LINE__)
+
+#define gg_cp_async_zfill_4(off, p, bytes)                                                         \
+  gg_emu_cp_async(off, p, bytes, GGD_OP(GGD_CP_ASYNC_ZFILL, GGD_4, 4), __LINE__)
+#define gg_cp_async_zfill_8(off, p, bytes)                                                         \
+  gg_emu_cp_async(off, p, bytes, GGD_OP(GGD_CP_ASYNC_ZFILL, GGD_8, 8), __LINE__)
+#define gg_cp_async_zfill_16(off, p, bytes)                                                        \
+  gg_emu_cp_async(off, p, bytes, GGD_OP(GGD_CP_ASYNC_ZFILL, GGD_16, 16), __LINE__)
+
+#define gg_cp_async_commit() gg_emu_cp_async_commit(__LINE__)
+#define gg_cp_async_wait_0() gg_emu_cp_async_wait(0, __LINE__)
+#define gg_cp_async_wait_1() gg_emu_cp_async_wait(1, __LINE__)
+#define gg_cp_async_wait_2() gg_emu_cp_async_wait(2, __LINE__)
+#define gg_cp_async_wait_3() gg_emu_cp_async_wait(3, __LINE__)
+#define gg_cp_async_wait_4() gg_emu_cp_async_wait(4, __LINE__)
+#define gg_cp_async_wait_5() gg_emu_cp_async_wait(5, __LINE__)
+#define gg_cp_async_wait_6() gg_emu_cp_async_wait(6, __LINE__)
+#define gg_cp_async_wait_7() gg_emu_cp_async_wait(7, __LINE__)
+
+/* -- Barriers --------------------------------------------------------------------------------- */
+
+#define gg_syncthreads()           gg_emu_syncthreads(__LINE__)
+#define gg_syncwarp()              gg_emu_syncwarp(__LINE__)
+#define gg_bar_sync(id, threads)   gg_emu_bar_sync(id, threads, __LINE__)
+#define gg_bar_arrive(id, threads) gg_emu_bar_arrive(id, threads, __LINE__)
+
+/* -- Arithmetic that never fuses, whatever -ffp-contract says ---------------------------------- */
+
+#if defined(__x86_64__)
+#define GGD_ROUNDED(x) __asm__("" : "+x"(x))
+#elif defined(__aarch64__)
+#define GGD_ROUNDED(x) __asm__("" : "+w"(x))
+#else
+#define GGD_ROUNDED(x) __asm__("" : "+m"(x))
+#endif
+
+#define GGD_ROUND(name, T, op)                                                                     \
+  GGD_INLINE T name(T a, T b) {                                                                    \
+    T r = a op b;                                                                                  \
+    GGD_ROUNDED(r);                                                                                \
+    return r;                                                                                      \
+  }
+GGD_ROUND(gg_mul_f32, float, *)
+GGD_ROUND(gg_add_f32, float, +)
+GGD_ROUND(gg_mul_f64, double, *)
+GGD_ROUND(gg_add_f64, double, +)
+
+#endif
