@@ -12,17 +12,17 @@
 #include <stdint.h>
 
 typedef struct check_options {
-  const char *folder;         /* an emitted folder, taken as it stands; never written to */
-  bool folder_is_temporary;   /* emitted for this check: its path is left out of the report */
+  const char *folder;          /* an emitted folder, taken as it stands; never written to */
+  bool folder_is_temporary;    /* emitted for this check: its path is left out of the report */
   const char *const *problems; /* "MxNxK" or "MxNxKxBATCH": run these instead of the default set */
   size_t problem_count;
-  const char *kernel;   /* only this kernel; NULL: all */
-  uint64_t seed;        /* of data and schedules */
-  int schedules;        /* random schedules a kernel runs on; -1: ggcheck's default */
-  bool json;            /* one object on stdout instead of text */
-  int timeout_seconds;  /* a kernel's whole check; 0: default */
-  int memory_mib;       /* resident, a kernel's whole check; 0: default */
-  int jobs;             /* processes at once; 0: one per core */
+  const char *kernel;  /* only this kernel; NULL: all */
+  uint64_t seed;       /* of data and schedules */
+  int schedules;       /* random schedules a kernel runs on; -1: ggcheck's default */
+  bool json;           /* one object on stdout instead of text */
+  int timeout_seconds; /* a kernel's whole check; 0: default */
+  int memory_mib;      /* resident, a kernel's whole check; 0: default */
+  int jobs;            /* processes at once; 0: one per core */
 } check_options;
 
 /* Fills o with defaults. */
@@ -33,8 +33,8 @@ bool check_problem_valid(const char *text);
 
 /* Compiles, runs, reports on stdout; what went wrong with the driver itself goes to stderr.
  * Returns the command's exit code: 0 nothing found; 2 folder without a table, or no such kernel;
- * 3 no compiler, no library, no space; 4 a fault was found (in a kernel, its compilation, a crash, a
- * time-out); 5 internal. */
+ * 3 no compiler, no library, no space; 4 a fault was found (in a kernel, its compilation, a crash,
+ * a time-out); 5 internal. */
 int check_folder(const check_options *o);
 
 /* Makes an empty folder for a check of specs, in $TMPDIR or /tmp; NULL with errno set. The caller

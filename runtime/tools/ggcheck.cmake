@@ -1,5 +1,5 @@
 # libggcheck.a: what `gemmgen check` links with emitted kernels. Included by runtime/CMakeLists.txt.
-add_library(gemmgen_ggcheck STATIC
+add_library(gemmgen_check STATIC
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_case.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_compare.c
@@ -8,7 +8,7 @@ add_library(gemmgen_ggcheck STATIC
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_reference.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_report.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_run.c)
-set_target_properties(gemmgen_ggcheck PROPERTIES OUTPUT_NAME ggcheck C_STANDARD 11)
-target_include_directories(gemmgen_ggcheck PUBLIC
+set_target_properties(gemmgen_check PROPERTIES OUTPUT_NAME ggcheck C_STANDARD 11)
+target_include_directories(gemmgen_check PUBLIC
   ${CMAKE_CURRENT_LIST_DIR} ${CMAKE_CURRENT_LIST_DIR}/.. ${CMAKE_CURRENT_LIST_DIR}/../emu)
-target_link_libraries(gemmgen_ggcheck PUBLIC gemmgen_runtime gemmgen_emu m)
+target_link_libraries(gemmgen_check PUBLIC gemmgen_runtime gemmgen_emu m)
