@@ -8,6 +8,10 @@ cd "$1/gen"
   cat ./*.c | tr '\n' ' ' |
     grep -oE '(diag_add|plan_refuse|[a-z_]*_(error|warning|report|fault|warn))\([^;{}]*"[a-z][a-z0-9-]*",[[:space:]]+"' |
     sed -E 's/.*"([a-z][a-z0-9-]*)",[[:space:]]+"$/\1/'
+  # a code chosen on the spot: good ? "this" : "that", "text"
+  cat ./*.c | tr '\n' ' ' |
+    grep -oE '\? "[a-z][a-z0-9-]*" : "[a-z][a-z0-9-]*",[[:space:]]+"' |
+    grep -oE '"[a-z][a-z0-9-]*"' | tr -d '"'
   sed -nE 's/.*code = "([a-z][a-z0-9-]*)";.*/\1/p' ./*.c
   sed -n '/spec_warning_codes\[\] = {/,/};/p' spec.c | grep -oE '"[a-z-]+"' | tr -d '"'
 } | sort -u
