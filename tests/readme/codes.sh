@@ -10,7 +10,7 @@ cd "$1/gen"
     sed -E 's/.*"([a-z][a-z0-9-]*)",[[:space:]]+"$/\1/'
   # a code chosen on the spot: good ? "this" : "that", "text"
   cat ./*.c | tr '\n' ' ' |
-    grep -oE '\? "[a-z][a-z0-9-]*" : "[a-z][a-z0-9-]*",[[:space:]]+"' |
+    grep -oE '\? "[a-z][a-z0-9-]{3,}" : "[a-z][a-z0-9-]{3,}",[[:space:]]+"' |
     grep -oE '"[a-z][a-z0-9-]*"' | tr -d '"'
   sed -nE 's/.*code = "([a-z][a-z0-9-]*)";.*/\1/p' ./*.c
   sed -n '/spec_warning_codes\[\] = {/,/};/p' spec.c | grep -oE '"[a-z-]+"' | tr -d '"'
