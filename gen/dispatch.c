@@ -59,7 +59,8 @@ bool dispatch_prove(const kernel_plan *const *plans, size_t count, diag *d) {
     bool found = is_last_resort(p, p);
     /* Plans of one point are neighbours in kind, not in the sorted order: look from the end, where
      * the narrow rows are. */
-    for (size_t j = count; !found && j-- > 0;) found = is_last_resort(plans[j], p);
+    for (size_t j = count; !found && j-- > 0;)
+      found = is_last_resort(plans[j], p);
     if (found) continue;
     proved = false;
     diag_add(d, DIAG_ERROR, p->spec->file, p->spec->line, NULL, "dispatch-hole",
@@ -134,7 +135,8 @@ void dispatch_table(const kernel_plan *const *plans, size_t count, const char *p
   for (size_t i = 0; i < count; ++i)
     buf_printf(out, "DECLARE(%s%s);\n", prefix, plans[i]->name);
   buf_puts(out, "\nstatic const gg_kernel kernels[] = {\n");
-  for (size_t i = 0; i < count; ++i) row(plans[i], prefix, out);
+  for (size_t i = 0; i < count; ++i)
+    row(plans[i], prefix, out);
   buf_printf(out,
              "};\n\n"
              "extern const gg_kernel_table TABLE;\n"

@@ -67,7 +67,8 @@ static void report(const emitter *e, diag *d, const char *message) {
       memcpy(file, message, (size_t)(colon - message));
       file[colon - message] = '\0';
       text = end + 1;
-      while (*text == ' ') ++text;
+      while (*text == ' ')
+        ++text;
       diag_add(d, DIAG_ERROR, file, line, NULL, "template", "%s", text);
       return;
     }

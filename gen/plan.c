@@ -260,8 +260,10 @@ plan_result plan_make(const kernel_spec *s, plan_variant variant, kernel_plan *o
 }
 
 void plan_free(kernel_plan *p) {
-  for (int i = 0; i < PLAN_FIELD_COUNT; ++i) free(p->why[i]);
-  for (size_t i = 0; i < p->rejected_count; ++i) free(p->rejected[i]);
+  for (int i = 0; i < PLAN_FIELD_COUNT; ++i)
+    free(p->why[i]);
+  for (size_t i = 0; i < p->rejected_count; ++i)
+    free(p->rejected[i]);
   free(p->rejected);
   memset(p, 0, sizeof *p);
 }
@@ -292,7 +294,7 @@ const char *plan_value_text(const kernel_plan *p, plan_field f, char scratch[32]
 
 /* Units that are kinds of names, not measures. */
 static bool is_name(const char *unit) {
-  static const char *const names[] = {"family", "variant", "dtype", "layout", "path",
+  static const char *const names[] = {"family", "variant", "dtype",  "layout", "path",
                                       "order",  "along",   "scalar", "bool",   "char"};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
     if (strcmp(unit, names[i]) == 0) return true;

@@ -22,11 +22,10 @@ void plan_make_naive(plan_builder *b) {
   }
   TAKE(tile_m, TILE_M, 16, NULL, "16 x 16 threads: 8 warps, each 2 rows of 16 columns");
   TAKE(tile_n, TILE_N, 16, NULL, "a warp's stores cover two full 64-byte runs");
-  static const spec_field unused[] = {SPEC_THREAD_M, SPEC_THREAD_N,      SPEC_LANES_M,
-                                      SPEC_LANES_N,  SPEC_STAGES,        SPEC_PADDING,
-                                      SPEC_SWIZZLE,  SPEC_COPY_A,        SPEC_COPY_B,
-                                      SPEC_K_SLICES, SPEC_UNROLL_STAGES, SPEC_FRAGMENTS,
-                                      SPEC_ORDER,    SPEC_TILE_K};
+  static const spec_field unused[] = {
+      SPEC_THREAD_M,      SPEC_THREAD_N,  SPEC_LANES_M, SPEC_LANES_N, SPEC_STAGES,
+      SPEC_PADDING,       SPEC_SWIZZLE,   SPEC_COPY_A,  SPEC_COPY_B,  SPEC_K_SLICES,
+      SPEC_UNROLL_STAGES, SPEC_FRAGMENTS, SPEC_ORDER,   SPEC_TILE_K};
   for (size_t i = 0; i < sizeof unused / sizeof unused[0]; ++i)
     if (plan_given(b, unused[i]))
       plan_refuse(b, unused[i], "field-family",

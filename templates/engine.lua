@@ -8,6 +8,7 @@
 local engine = {}
 
 local modules, templates = {}, {}
+local module_environment
 
 local function strict(contents, what)
   return setmetatable(contents, {
@@ -25,25 +26,32 @@ local base = {
 function base.use(name)
   if modules[name] == nil then
     local source = gg_read(name .. ".lua")
-    local chunk, message = load(source, "@" .. name .. ".lua", "t", base.module_environment)
+    local chunk, message = load(source, "@" .. name .. ".lua", "t", module_environment)
     if not chunk then error(message, 0) end
     modules[name] = chunk()
   end
   return modules[name]
 end
 
-base.module_environment = strict(base, "name")
+module_environment = strict(base, "name")
 
 -- The expression in line that starts after "${" at from: its text and the position after "}".
+-- Braces inside quoted strings do not count.
 local function expression(line, from, where)
-  local depth = 1
-  for at = from, #line do
+  local depth, quote, at = 1, nil, from
+  while at <= #line do
     local c = line:sub(at, at)
-    if c == "{" then depth = depth + 1 end
-    if c == "}" then
+    if quote then
+      if c == "\\" then at = at + 1 elseif c == quote then quote = nil end
+    elseif c == '"' or c == "'" then
+      quote = c
+    elseif c == "{" then
+      depth = depth + 1
+    elseif c == "}" then
       depth = depth - 1
       if depth == 0 then return line:sub(from, at - 1), at + 1 end
     end
+    at = at + 1
   end
   error(where .. ": '${' without '}'", 0)
 end

@@ -1,0 +1,18 @@
+/* plan_copy.h - planning of the copies from global to shared memory. */
+#ifndef GEN_PLAN_COPY_H
+#define GEN_PLAN_COPY_H
+
+#include "plan_build.h"
+
+/* Is operand 0 (A) or 1 (B) contiguous along k in global memory? */
+bool plan_contiguous_k(const kernel_plan *p, int operand);
+
+/* Sets path, turn, copy, copies, copy_lanes, pad, pitch, bytes and align of operand 0 (A) or 1 (B).
+ * shared_k_rows: shared memory holds one row along m or n for each k; else one row along k for each
+ * m or n. allow_async: cp.async may be used. Needs tiles, threads, swizzle. */
+void plan_copy_operand(plan_builder *b, int operand, bool shared_k_rows, bool allow_async);
+
+/* Sets multiple_m, _n, _k and min_k from the copies' widths, store_vector and the variant. */
+void plan_copy_multiples(plan_builder *b);
+
+#endif

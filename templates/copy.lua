@@ -1,0 +1,276 @@
+-- copy.lua - an operand's tile from global to shared memory: cp.async, or loads into registers and
+-- shared stores. A tile is a grid of copies: x along the axis that is contiguous in global memory,
+-- y across it; the threads stand as tx x ty over the grid and make rounds (i along y, j along x).
+
+local names = use("names")
+
+local copy = {}
+
+-- What the lines below need to know of operand o ("a" or "b"). k_rows: shared memory holds one row
+-- along m or n for each k (offset k * pitch + mn), else one row along k (mn * pitch + k).
+function copy.operand(p, o, k_rows)
+  local c = { p = p, o = o, k_rows = k_rows, guarded = p.variant ~= "full" }
+  c.mn = o == "a" and "m" or "n"
+  c.ld = "p.ld" .. o
+  c.along_k = names.contiguous_k(p, o)
+  c.async = p["path_" .. o] == "cp.async"
+  c.turned = p["turn_" .. o]
+  c.bytes = p["copy_" .. o]
+  c.v = c.bytes // p.element
+  c.tile_mn = p["tile_" .. c.mn]
+  c.extent = c.along_k and p.tile_k or c.tile_mn
+  c.rows = c.along_k and c.tile_mn or p.tile_k
+  c.tx = p["copy_lanes_" .. o]
+  c.ty = p.threads // c.tx
+  c.rx = c.extent // c.v // c.tx
+  c.ry = (c.rows + c.ty - 1) // c.ty
+  c.partial = c.ry * c.ty > c.rows -- the last round has rows for some of the threads only
+  c.pitch = p["pitch_" .. o]
+  c.base = o == "a" and 0 or p.bytes_a
+  c.dtype = p["type_" .. o]
+  c.type = names.c_type(c.dtype)
+  -- One pointer serves all rounds along an axis unless each has a clamp or a row of its own.
+  c.pointer_rounds = c.along_k and c.ry or (c.guarded and c.rx or 1)
+  return c
+end
+
+local function pointer(c, i, j)
+  if c.pointer_rounds == 1 then return "g" .. c.o end
+  return "g" .. c.o .. (c.along_k and i or j)
+end
+
+-- Element of round (i, j) that this copy begins with, relative to the thread's own: k and m or n.
+local function offsets(c, i, j)
+  if c.along_k then return j * c.tx * c.v, i * c.ty end
+  return i * c.ty, j * c.tx * c.v
+end
+
+-- Constant part of a shared offset, and what to XOR the swizzled chunk with, dk and dmn away from
+-- the thread's own k and m or n.
+local function shared_constant(c, dk, dmn)
+  local row, column = dk, dmn
+  if not c.k_rows then row, column = dmn, dk end
+  if not c.p.swizzle then return (row * c.pitch + column) * c.p.element, 0 end
+  local chunk = 16 // c.p.element
+  local flip = (dk % 8) ~ (dmn // chunk % 8)
+  local constant = dk * c.pitch * c.p.element + dmn // (8 * chunk) * 128 + dmn % chunk * c.p.element
+  return constant, flip * 16
+end
+
+-- Shared offset of (dk, dmn) in the stage at byte offset `stage` (text, or nil for the first).
+local function shared_offset(c, dk, dmn, stage)
+  local constant, flip = shared_constant(c, dk, dmn)
+  local text = "w" .. c.o
+  if flip ~= 0 then text = ("(%s ^ %d)"):format(text, flip) end
+  if stage then text = text .. " + " .. stage end
+  if constant ~= 0 then text = text .. " + " .. constant end
+  return text
+end
+
+-- Declarations before the k loop: who copies what, and pointers to the first tile.
+function copy.declare(c)
+  local p, o, lines = c.p, c.o, {}
+  local function add(text) lines[#lines + 1] = text end
+  local k, mn = o .. "_k", o .. "_" .. c.mn
+  local x, y = c.along_k and k or mn, c.along_k and mn or k
+  add(("const int %s = tid %% %d%s;"):format(x, c.tx, c.v > 1 and " * " .. c.v or ""))
+  add(("const int %s = tid / %d;"):format(y, c.tx))
+  -- where the thread's first copy lands
+  if p.swizzle then
+    local chunk = 16 // p.element
+    local inside = chunk > 1 and (" + %s %% %d * %d"):format(mn, chunk, p.element) or ""
+    add(("const unsigned w%s = (unsigned)(%d + %s * %d + ((%s / %d) ^ (%s %% 8)) * 16%s);"):format(o,
+      c.base, k, c.pitch * p.element, mn, chunk, k, inside))
+  else
+    local row, column = k, mn
+    if not c.k_rows then row, column = mn, k end
+    add(("const unsigned w%s = (unsigned)(%d + (%s * %d + %s) * %d);"):format(o, c.base, row, c.pitch,
+      column, p.element))
+  end
+  add(("const %s *const %s = (const %s *)p.%s + batch * p.stride_%s;"):format(c.type, o, c.type, o, o))
+  local first = c.mn .. "0"
+  if c.along_k then
+    for i = 0, c.ry - 1 do
+      local row = ("%s + %s%s"):format(first, mn, i > 0 and " + " .. i * c.ty or "")
+      if c.guarded then
+        add(("const gg_i64 %s_row%d = %s < p.%s ? %s : p.%s - 1;"):format(o, i, row, c.mn, row, c.mn))
+        row = ("%s_row%d"):format(o, i)
+      else
+        row = "(" .. row .. ")"
+      end
+      add(("const %s *%s = %s + %s * %s + %s;"):format(c.type, pointer(c, i, 0), o, row, c.ld, k))
+    end
+  else
+    for j = 0, c.pointer_rounds - 1 do
+      local column = ("%s + %s%s"):format(first, mn, j > 0 and " + " .. j * c.tx * c.v or "")
+      if c.guarded then
+        add(("const gg_i64 %s_column%d = %s < p.%s ? %s : p.%s - %d;"):format(o, j, column, c.mn,
+          column, c.mn, c.v))
+        column = ("%s_column%d"):format(o, j)
+      end
+      add(("const %s *%s = %s + %s * %s + %s;"):format(c.type, pointer(c, 0, j), o, k, c.ld, column))
+    end
+    if c.ry > 1 then
+      add(("const gg_i64 %s_step = %d * %s; // to the next round's row"):format(o, c.ty, c.ld))
+    end
+    if c.ry == 1 or c.partial then
+      add(("const gg_i64 %s_last = %d * %s; // to the next tile"):format(o,
+        p.tile_k - (c.ry - 1) * c.ty, c.ld))
+    end
+  end
+  if not c.async then
+    for i = 0, c.ry - 1 do
+      for j = 0, c.rx - 1 do
+        add(("%s %s;"):format(c.type, names.list(("s%s%d_%d_"):format(o, i, j), 0, c.v - 1)))
+      end
+    end
+  end
+  return lines
+end
+
+-- Statements that move the pointers after round i.
+local function advance(c, i, lines)
+  if c.along_k then
+    if i == c.ry - 1 then
+      for r = 0, c.ry - 1 do lines[#lines + 1] = ("%s += %d;"):format(pointer(c, r, 0), c.p.tile_k) end
+    end
+    return
+  end
+  local step = (i == c.ry - 1 and (c.ry == 1 or c.partial)) and c.o .. "_last" or c.o .. "_step"
+  for j = 0, c.pointer_rounds - 1 do
+    lines[#lines + 1] = ("%s += %s;"):format(pointer(c, 0, j), step)
+  end
+end
+
+local function global_address(c, i, j)
+  local constant = 0
+  if c.along_k then constant = j * c.tx * c.v
+  elseif c.pointer_rounds == 1 then constant = j * c.tx * c.v end
+  return pointer(c, i, j) .. (constant > 0 and " + " .. constant or "")
+end
+
+-- Condition that round i exists for this thread, or nil.
+local function row_condition(c, i)
+  if not c.partial or i < c.ry - 1 then return nil end
+  local y = c.along_k and c.o .. "_" .. c.mn or c.o .. "_k"
+  return ("%s%s < %d"):format(y, i > 0 and " + " .. i * c.ty or "", c.rows)
+end
+
+local function k_condition(c, dk)
+  return ("%s_k%s < k_left"):format(c.o, dk > 0 and " + " .. dk or "")
+end
+
+-- Copies of one tile, as a list of groups of lines, each group one copy and what belongs to it.
+-- guarded: k_left rows of k are valid, the rest becomes zeros. stage: where cp.async lands.
+-- Async operands copy; staged operands load into their registers.
+function copy.fetch(c, guarded, stage)
+  local groups, p = {}, c.p
+  for i = 0, c.ry - 1 do
+    for j = 0, c.rx - 1 do
+      local dk, dmn = offsets(c, i, j)
+      local group = {}
+      local row = row_condition(c, i)
+      local address = global_address(c, i, j)
+      local condition = row and ("if (%s) "):format(row) or ""
+      if c.async then
+        local off = shared_offset(c, dk, dmn, stage)
+        if guarded then
+          group[1] = ("%sgg_cp_async_zfill_%d(%s, %s, %s ? %d : 0);"):format(condition, c.bytes, off,
+            address, k_condition(c, dk), c.bytes)
+        else
+          group[1] = ("%sgg_cp_async_%d(%s, %s);"):format(condition, c.bytes, off, address)
+        end
+      else
+        local prefix = ("s%s%d_%d_"):format(c.o, i, j)
+        local load = ("gg_ldg_%s(%s, %s);"):format(names.vector(c.dtype, c.v),
+          names.list("&" .. prefix, 0, c.v - 1), address)
+        if guarded then
+          local zeros = {}
+          for e = 0, c.v - 1 do zeros[#zeros + 1] = prefix .. e .. " = " end
+          group[1] = table.concat(zeros) .. names.zero(c.dtype) .. ";"
+          row = row and row .. " && " .. k_condition(c, dk) or k_condition(c, dk)
+          group[2] = ("if (%s) %s"):format(row, load)
+        else
+          group[1] = condition .. load
+        end
+      end
+      if j == c.rx - 1 then advance(c, i, group) end
+      groups[#groups + 1] = group
+    end
+  end
+  return groups
+end
+
+-- Shared stores of a staged operand's registers into the stage at byte offset `stage`.
+function copy.store(c, stage)
+  local groups = {}
+  if c.async then return groups end
+  for i = 0, c.ry - 1 do
+    local row = row_condition(c, i)
+    local condition = row and ("if (%s) "):format(row) or ""
+    for j = 0, c.rx - 1 do
+      local dk, dmn = offsets(c, i, j)
+      local prefix = ("s%s%d_%d_"):format(c.o, i, j)
+      if c.turned then
+        for e = 0, c.v - 1 do
+          local k_step, mn_step = c.along_k and e or 0, c.along_k and 0 or e
+          groups[#groups + 1] = { ("%sgg_sts_%s(%s, %s%d);"):format(condition, c.dtype,
+            shared_offset(c, dk + k_step, dmn + mn_step, stage), prefix, e) }
+        end
+      else
+        groups[#groups + 1] = { ("%sgg_sts_%s(%s, %s);"):format(condition,
+          names.vector(c.dtype, c.v), shared_offset(c, dk, dmn, stage), names.list(prefix, 0, c.v - 1)) }
+      end
+    end
+  end
+  return groups
+end
+
+-- Groups of several operands one after the other, as plain lines.
+function copy.flat(...)
+  local lines = {}
+  for n = 1, select("#", ...) do
+    for _, group in ipairs((select(n, ...))) do names.append(lines, group) end
+  end
+  return lines
+end
+
+-- All groups in one list.
+function copy.join(...)
+  local all = {}
+  for n = 1, select("#", ...) do
+    for _, group in ipairs((select(n, ...))) do all[#all + 1] = group end
+  end
+  return all
+end
+
+-- Drawing of section 2.
+function copy.memory_map(p)
+  local lines = {
+    "//   offset   bytes  what",
+  }
+  local function add(offset, bytes, text)
+    lines[#lines + 1] = ("//   %6d  %6d  %s"):format(offset, bytes, text)
+  end
+  local function rows(o, mn)
+    local turned = p["turn_" .. o] and "turned on its way" or "as in global memory"
+    if p.family == "smem" and o == "a" then
+      return ("A: %d rows (m) of %d + %d elements (k), %s"):format(p.tile_m, p.tile_k, p.pad_a, turned)
+    end
+    return ("%s: %d rows (k) of %d + %d elements (%s), %s"):format(o:upper(), p.tile_k,
+      p["tile_" .. mn], p["pad_" .. o], mn, turned)
+  end
+  for stage = 0, p.stages - 1 do
+    add(stage * p.stage_bytes, p.bytes_a, ("stage %d  "):format(stage) .. rows("a", "m"))
+    add(stage * p.stage_bytes + p.bytes_a, p.bytes_b, ("stage %d  "):format(stage) .. rows("b", "n"))
+  end
+  if p.k_slices > 1 then
+    add(0, p.reduce_bytes, "after the last k tile: partial sums of the k slices")
+  end
+  if p.swizzle then
+    lines[#lines + 1] = "// 16-byte chunk c of row k lies at chunk c ^ (k % 8) of that row."
+  end
+  return lines
+end
+
+return copy
