@@ -1,0 +1,156 @@
+/* bench.h - the parts of gemmbench: problems, data and reference on the GPU, rivals, report.
+ *
+ * D[m,n] = alpha * A[m,k] * B[k,n] + beta * C[m,n]; leading dimensions in elements.
+ * Everything here computes D = A * B with packed operands of one type, f32 or f64.
+ */
+#ifndef GG_BENCH_H
+#define GG_BENCH_H
+
+#include "device.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* main of a measuring program. 0: measured; 1: usage; 2: suite or kernel not usable; 3: device or
+ * memory; 4: a result was wrong. */
+int gemmbench_main(const gg_kernel_table *table, int argc, char **argv);
+
+/* ---- Problems (bench_suite.c) ---- */
+
+typedef struct bench_problem {
+  char name[48];
+  gg_dtype type;
+  gg_order order_a, order_b;
+  gg_i64 m, n, k, batch;
+} bench_problem;
+
+typedef struct bench_suite {
+  bench_problem *problems;
+  size_t count;
+} bench_suite;
+
+/* "nt" -> orders; false: not two letters of n and t. */
+bool bench_layout(const char *text, gg_order *a, gg_order *b);
+/* "f32", "fp32" ...; GG_NONE if unknown. */
+gg_dtype bench_dtype(const char *text);
+/* "MxNxK" or "MxNxKxBATCH", each 1 .. 2^31 - 1. */
+bool bench_size(const char *text, bench_problem *p);
+/* Adds a copy; false: no memory. */
+bool bench_add(bench_suite *s, const bench_problem *p);
+/* Adds the lines of a file, "name dtype layout M N K batch", # begins a comment. On failure the
+ * reason stands on stderr with file and line. */
+bool bench_read(bench_suite *s, const char *path);
+
+/* ---- On the GPU (bench_device.cu). 0 or a cudaError_t ---- */
+
+/* Makes the device current for this thread: for what follows here and for cuBLASLt. */
+int bench_use_device(int ordinal);
+
+/* Fills with normal numbers of mean 0 and variance 1; seed and place decide each value. */
+int bench_fill(void *data, gg_dtype type, size_t count, unsigned long long seed, void *stream);
+
+/* Fills with bytes 0xFF, which are NaN in either type. */
+int bench_poison(void *data, size_t bytes, void *stream);
+
+/* A * B of one matrix in f64: m*n results and m*n bounds on their error,
+ *   bound = 16 * u * sqrt(k * sum (a*b)^2) + 4 * u * |result|,
+ * u the type's unit roundoff. It holds with a wide margin for data of mean zero in any order of
+ * summation, and a single missing or doubled product breaks it almost everywhere. */
+int bench_reference(const bench_problem *p, const void *a, const void *b, double *result,
+                    double *bound, void *stream);
+
+/* The worst |d - result| / bound of `count` elements (NaN in d counts as infinite). */
+int bench_compare(const void *d, gg_dtype type, const double *result, const double *bound,
+                  size_t count, double *worst, void *stream);
+
+/* The SM clock in MHz, measured for half a millisecond on the stream's next free SM. */
+int bench_clock(double *mhz, void *stream);
+
+/* Captures calls on a stream in a graph, to be replayed without the host's launch time. */
+int bench_capture_begin(void *stream);
+int bench_capture_end(void *stream, void **graph); /* also after a failed call in between */
+int bench_replay(void *graph, void *stream);
+void bench_graph_free(void *graph);
+const char *bench_error(int code);
+
+/* ---- Buffers (bench_data.c) ---- */
+
+/* `sets` copies of A, B and D that together exceed twice the L2 cache. */
+typedef struct bench_data {
+  gg_device *device;
+  int sets;
+  void **a, **b, **d;
+  size_t bytes_a, bytes_b, bytes_d; /* of one set */
+  double *result, *bound;           /* of set 0 */
+} bench_data;
+
+gg_status bench_data_make(gg_device *device, const bench_problem *p, void *stream,
+                          bench_data *data);
+void bench_data_free(bench_data *data);
+
+/* ---- Contestants ---- */
+
+/* One way to compute the products of set `set` on `stream`. */
+typedef struct bench_rival {
+  char name[160];
+  const char *(*run)(void *self, const bench_data *data, int set,
+                     void *stream); /* NULL or why not */
+  void *self;
+  double worst;   /* error as a part of the bound; at most 1 is right */
+  double *times;  /* milliseconds of one run, one per block; allocated by bench_measure */
+  double *clocks; /* MHz after each block */
+  int blocks;
+  void *graph; /* of `runs` runs, replayed `replays` times a block */
+  int runs, replays;
+} bench_rival;
+
+/* cuBLASLt's first heuristic with 64 MiB of workspace, strict f32 or f64 (bench_cublas.c). The
+ * first two return NULL or why not. A library without cuBLASLt says so in open. */
+typedef struct bench_cublas bench_cublas;
+const char *bench_cublas_open(gg_device *device, bench_cublas **lib);
+const char *bench_cublas_plan(bench_cublas *lib, const bench_problem *p);
+const char *bench_cublas_run(void *self, const bench_data *data, int set, void *stream);
+void bench_cublas_close(bench_cublas *lib); /* NULL is fine */
+
+/* ---- Timing (bench_time.c) ---- */
+
+typedef struct bench_options {
+  int repeats;
+  double min_ms; /* of one block */
+} bench_options;
+
+/* Checks each rival once, then times them: `repeats` times forwards and backwards, a block each.
+ * error: what went wrong, for stderr. */
+bool bench_measure(gg_device *device, const bench_problem *p, const bench_data *data,
+                   bench_rival *rivals, int count, const bench_options *o, void *stream,
+                   char error[300]);
+void bench_rival_free(bench_rival *rival);
+
+/* ---- Report (bench_report.c) ---- */
+
+typedef enum bench_format { BENCH_TEXT, BENCH_CSV, BENCH_JSON } bench_format;
+
+typedef struct bench_report {
+  FILE *out;
+  bench_format format;
+  gg_device_info device;
+  int rows;
+} bench_report;
+
+void bench_report_begin(bench_report *r);
+/* One line a kernel; baseline may be NULL. */
+void bench_report_row(bench_report *r, const bench_problem *p, const bench_rival *kernel,
+                      const bench_rival *baseline);
+void bench_report_end(bench_report *r);
+
+/* Middle value of values (sorted in place), and the half-width of the middle half. */
+double bench_median(double *values, int count, double *spread);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

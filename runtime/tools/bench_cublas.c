@@ -1,0 +1,159 @@
+/* bench_cublas.c - the baseline: cuBLASLt, its default heuristic, strict f32 or f64.
+ *
+ * cuBLASLt is column-major: D transposed is computed as B transposed times A transposed, which the
+ * row-major operands are as they stand.
+ */
+#include "bench.h"
+
+#if defined(GEMMBENCH_CUBLAS)
+#include <cublasLt.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORKSPACE = 64 << 20 };
+
+struct bench_cublas {
+  gg_device *device;
+  cublasLtHandle_t handle;
+  void *workspace;
+  cublasLtMatmulDesc_t call;
+  cublasLtMatrixLayout_t a, b, d; /* cuBLASLt's A is our B */
+  cublasLtMatmulAlgo_t algorithm;
+  gg_dtype type;
+};
+
+static void drop_plan(bench_cublas *lib) {
+  if (lib->call) cublasLtMatmulDescDestroy(lib->call);
+  if (lib->a) cublasLtMatrixLayoutDestroy(lib->a);
+  if (lib->b) cublasLtMatrixLayoutDestroy(lib->b);
+  if (lib->d) cublasLtMatrixLayoutDestroy(lib->d);
+  lib->call = NULL;
+  lib->a = lib->b = lib->d = NULL;
+}
+
+const char *bench_cublas_open(gg_device *device, bench_cublas **lib) {
+  bench_cublas *made = calloc(1, sizeof *made);
+  if (!made) return "no memory";
+  made->device = device;
+  cublasStatus_t status = cublasLtCreate(&made->handle);
+  if (status != CUBLAS_STATUS_SUCCESS) {
+    free(made);
+    return cublasLtGetStatusString(status);
+  }
+  if (gg_device_alloc(device, WORKSPACE, &made->workspace) != GG_OK) {
+    bench_cublas_close(made);
+    return gg_error_detail();
+  }
+  *lib = made;
+  return NULL;
+}
+
+void bench_cublas_close(bench_cublas *lib) {
+  if (!lib) return;
+  drop_plan(lib);
+  cublasLtDestroy(lib->handle);
+  (void)gg_device_free(lib->device, lib->workspace);
+  free(lib);
+}
+
+static cublasStatus_t layout(cublasLtMatrixLayout_t *made, cudaDataType_t type, gg_i64 rows,
+                             gg_i64 columns, const bench_problem *p) {
+  cublasStatus_t s =
+      cublasLtMatrixLayoutCreate(made, type, (uint64_t)rows, (uint64_t)columns, rows);
+  int32_t batch = (int32_t)p->batch;
+  int64_t stride = rows * columns;
+  if (s == CUBLAS_STATUS_SUCCESS)
+    s = cublasLtMatrixLayoutSetAttribute(*made, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &batch,
+                                         sizeof batch);
+  if (s == CUBLAS_STATUS_SUCCESS)
+    s = cublasLtMatrixLayoutSetAttribute(*made, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
+                                         &stride, sizeof stride);
+  return s;
+}
+
+static cublasStatus_t describe(bench_cublas *lib, const bench_problem *p) {
+  bool f64 = p->type == GG_F64, turn_a = p->order_a == GG_ORDER_T,
+       turn_b = p->order_b == GG_ORDER_T;
+  cudaDataType_t type = f64 ? CUDA_R_64F : CUDA_R_32F;
+  cublasOperation_t op_a = turn_b ? CUBLAS_OP_T : CUBLAS_OP_N;
+  cublasOperation_t op_b = turn_a ? CUBLAS_OP_T : CUBLAS_OP_N;
+  cublasStatus_t s =
+      cublasLtMatmulDescCreate(&lib->call, f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, type);
+  if (s == CUBLAS_STATUS_SUCCESS)
+    s = cublasLtMatmulDescSetAttribute(lib->call, CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof op_a);
+  if (s == CUBLAS_STATUS_SUCCESS)
+    s = cublasLtMatmulDescSetAttribute(lib->call, CUBLASLT_MATMUL_DESC_TRANSB, &op_b, sizeof op_b);
+  if (s == CUBLAS_STATUS_SUCCESS)
+    s = layout(&lib->a, type, turn_b ? p->k : p->n, turn_b ? p->n : p->k, p);
+  if (s == CUBLAS_STATUS_SUCCESS)
+    s = layout(&lib->b, type, turn_a ? p->m : p->k, turn_a ? p->k : p->m, p);
+  if (s == CUBLAS_STATUS_SUCCESS) s = layout(&lib->d, type, p->n, p->m, p);
+  return s;
+}
+
+static cublasStatus_t choose(bench_cublas *lib) {
+  cublasLtMatmulPreference_t wish;
+  cublasStatus_t s = cublasLtMatmulPreferenceCreate(&wish);
+  if (s != CUBLAS_STATUS_SUCCESS) return s;
+  uint64_t bytes = WORKSPACE;
+  s = cublasLtMatmulPreferenceSetAttribute(wish, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &bytes,
+                                           sizeof bytes);
+  cublasLtMatmulHeuristicResult_t found;
+  int count = 0;
+  if (s == CUBLAS_STATUS_SUCCESS)
+    s = cublasLtMatmulAlgoGetHeuristic(lib->handle, lib->call, lib->a, lib->b, lib->d, lib->d, wish,
+                                       1, &found, &count);
+  cublasLtMatmulPreferenceDestroy(wish);
+  if (s != CUBLAS_STATUS_SUCCESS) return s;
+  if (count == 0) return CUBLAS_STATUS_NOT_SUPPORTED;
+  lib->algorithm = found.algo;
+  return CUBLAS_STATUS_SUCCESS;
+}
+
+const char *bench_cublas_plan(bench_cublas *lib, const bench_problem *p) {
+  drop_plan(lib);
+  lib->type = p->type;
+  cublasStatus_t s = describe(lib, p);
+  if (s == CUBLAS_STATUS_SUCCESS) s = choose(lib);
+  return s == CUBLAS_STATUS_SUCCESS ? NULL : cublasLtGetStatusString(s);
+}
+
+const char *bench_cublas_run(void *self, const bench_data *data, int set, void *stream) {
+  bench_cublas *lib = self;
+  const double one64 = 1, zero64 = 0;
+  const float one32 = 1, zero32 = 0;
+  bool f64 = lib->type == GG_F64;
+  cublasStatus_t s = cublasLtMatmul(
+      lib->handle, lib->call, f64 ? (const void *)&one64 : &one32, data->b[set], lib->a,
+      data->a[set], lib->b, f64 ? (const void *)&zero64 : &zero32, data->d[set], lib->d,
+      data->d[set], lib->d, &lib->algorithm, lib->workspace, WORKSPACE, (cudaStream_t)stream);
+  return s == CUBLAS_STATUS_SUCCESS ? NULL : cublasLtGetStatusString(s);
+}
+
+#else
+
+const char *bench_cublas_open(gg_device *device, bench_cublas **lib) {
+  (void)device;
+  (void)lib;
+  return "gemmbench was built where there was no cuBLASLt";
+}
+
+const char *bench_cublas_plan(bench_cublas *lib, const bench_problem *p) {
+  (void)lib;
+  (void)p;
+  return "no cuBLASLt";
+}
+
+const char *bench_cublas_run(void *self, const bench_data *data, int set, void *stream) {
+  (void)self;
+  (void)data;
+  (void)set;
+  (void)stream;
+  return "no cuBLASLt";
+}
+
+void bench_cublas_close(bench_cublas *lib) {
+  (void)lib;
+}
+
+#endif

@@ -1,0 +1,101 @@
+/* bench_suite.c - problems from arguments and suite files. */
+#include "bench.h"
+#include "dtype.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool bench_layout(const char *text, gg_order *a, gg_order *b) {
+  if (strlen(text) != 2) return false;
+  gg_order *const orders[2] = {a, b};
+  for (int i = 0; i < 2; ++i) {
+    if (!strchr("nNtT", text[i])) return false;
+    *orders[i] = strchr("tT", text[i]) ? GG_ORDER_T : GG_ORDER_N;
+  }
+  return true;
+}
+
+gg_dtype bench_dtype(const char *text) {
+  if (strcmp(text, "fp32") == 0) return GG_F32;
+  if (strcmp(text, "fp64") == 0) return GG_F64;
+  return ggi_dtype_find(text);
+}
+
+static bool number(const char **text, char end, gg_i64 *value) {
+  if (**text < '0' || **text > '9') return false;
+  char *after;
+  errno = 0;
+  *value = strtoll(*text, &after, 10);
+  if (errno != 0 || *value < 1 || *value > INT32_MAX) return false;
+  if (*after != end) return false;
+  *text = after + (end != '\0');
+  return true;
+}
+
+bool bench_size(const char *text, bench_problem *p) {
+  if (!number(&text, 'x', &p->m) || !number(&text, 'x', &p->n)) return false;
+  p->batch = 1;
+  if (strchr(text, 'x')) return number(&text, 'x', &p->k) && number(&text, '\0', &p->batch);
+  return number(&text, '\0', &p->k);
+}
+
+bool bench_add(bench_suite *s, const bench_problem *p) {
+  bench_problem *more = realloc(s->problems, (s->count + 1) * sizeof *more);
+  if (!more) {
+    fprintf(stderr, "gemmbench: no memory for %zu problems\n", s->count + 1);
+    return false;
+  }
+  more[s->count++] = *p;
+  s->problems = more;
+  return true;
+}
+
+static bool parse_line(const char *line, bench_problem *p, const char **reason) {
+  char dtype[16], layout[4], number_text[4][16], size[80], rest[2];
+  if (sscanf(line, "%47s %15s %3s %15s %15s %15s %15s %1s", p->name, dtype, layout, number_text[0],
+             number_text[1], number_text[2], number_text[3], rest) != 7) {
+    *reason = "not of the form: name dtype layout M N K batch";
+    return false;
+  }
+  p->type = bench_dtype(dtype);
+  *reason = "dtype is unknown";
+  if (p->type == GG_NONE) return false;
+  *reason = "layout is not nn, nt, tn or tt";
+  if (!bench_layout(layout, &p->order_a, &p->order_b)) return false;
+  snprintf(size, sizeof size, "%sx%sx%sx%s", number_text[0], number_text[1], number_text[2],
+           number_text[3]);
+  *reason = "a size is not a number from 1 to 2^31 - 1";
+  return bench_size(size, p);
+}
+
+bool bench_read(bench_suite *s, const char *path) {
+  FILE *file = fopen(path, "r");
+  if (!file) {
+    fprintf(stderr, "gemmbench: %s: %s\n", path, strerror(errno));
+    return false;
+  }
+  char line[256];
+  int at = 0;
+  bool good = true;
+  while (good && fgets(line, sizeof line, file)) {
+    ++at;
+    char *comment = strchr(line, '#');
+    if (comment) *comment = '\0';
+    if (line[strspn(line, " \t\r\n")] == '\0') continue;
+    bench_problem p = {.batch = 1};
+    const char *reason;
+    if (!parse_line(line, &p, &reason)) {
+      fprintf(stderr, "gemmbench: %s:%d: %s\n", path, at, reason);
+      good = false;
+    } else {
+      good = bench_add(s, &p);
+    }
+  }
+  if (ferror(file)) {
+    fprintf(stderr, "gemmbench: %s: %s\n", path, strerror(errno));
+    good = false;
+  }
+  fclose(file);
+  return good;
+}
