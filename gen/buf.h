@@ -21,6 +21,8 @@ void buf_printf(buf *b, const char *format, ...) __attribute__((format(printf, 2
 void buf_json_string(buf *b, const char *text);
 /* Whole file; false with errno set. Directories give EISDIR. */
 bool buf_read_file(buf *b, const char *path);
+/* The same, but no more than max bytes: EFBIG beyond. */
+bool buf_read_file_max(buf *b, const char *path, size_t max);
 
 /* Lower-case hex SHA-256 (FIPS 180-4) of size bytes. */
 void sha256_hex(const void *bytes, size_t size, char out[65]);

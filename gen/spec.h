@@ -12,6 +12,7 @@
 #include "gg_kernel.h"
 #include "gpu.h"
 #include <limits.h>
+#include <stddef.h>
 #include <stdbool.h>
 
 enum { SPEC_UNSET = INT_MIN };
@@ -69,38 +70,79 @@ typedef enum spec_field {
 typedef struct kernel_spec {
   const char *file; /* as given on the command line; owned by the spec_set */
   int line;         /* of the call */
-  int call;         /* 1: first gemm or sweep of the file, and so on */
+  int call;         /* 1: first gemm of the file, and so on; sweeps are counted apart */
+  bool in_loop;     /* one line makes several calls: messages say which one */
   bool sweep;       /* one point of a sweep: an illegal one is listed, not an error */
+  unsigned allow;   /* warnings it silences: bit i is spec_warning_codes[i] */
   gpu_facts gpu;
   int value[SPEC_FIELD_COUNT];
   int source_line[SPEC_FIELD_COUNT]; /* where the field stands; the call's line when not found */
 } kernel_spec;
 
+/* All points of several files, in order. */
 typedef struct spec_set {
   kernel_spec *specs;
-  size_t count;
-  /* internal: owned strings and allow lists */
-  struct spec_owner *owner;
+  size_t count, capacity;
+  char **files; /* owned: what kernel_spec.file points to */
+  size_t file_count;
+  const gpu_facts *gpu; /* not NULL: set by the caller, replaces what the specs say */
 } spec_set;
+
+/* Most points that one file may ask for. */
+enum { SPEC_MAX_POINTS = 4096 };
 
 /* Reads one spec file in a sandbox and appends its points to set. Everything wrong goes to d;
  * returns false if there was an error (set then holds what was good, for further checks). */
 bool spec_load(const char *path, spec_set *set, diag *d);
+/* The same from text; path is what diagnostics call it. */
+bool spec_load_text(const char *path, const char *text, size_t size, spec_set *set, diag *d);
 void spec_set_free(spec_set *set);
+
+/* Codes that `allow` may name: warnings of a plan. ends with NULL. ORDER WARNING (plan_warn) */
+extern const char *const spec_warning_codes[];
+
+/* Adds a diagnostic at the line of a spec's field, naming the call where it stands in a loop.
+ * A warning that the spec allows is dropped. */
+void spec_report(const kernel_spec *s, diag *d, diag_level level, spec_field f, const char *code,
+                 const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* " (3rd gemm)" where the call stands in a loop, else "". */
+const char *spec_call_note(const kernel_spec *s, char scratch[48]);
 
 const char *spec_field_name(spec_field f);
 /* Name of a field's value as a spec spells it: 128, "simt", "full", true. Static or in scratch. */
 const char *spec_value_text(spec_field f, int value, char scratch[32]);
 const char *spec_family_name(int family);
 const char *spec_layout_name(int layout);
-const char *dtype_name(int dtype);   /* "f32" */
+const char *dtype_name(int dtype);     /* "f32" */
 int dtype_from_name(const char *name); /* GG_NONE if unknown */
 int dtype_bytes(int dtype);
+
+typedef enum spec_kind {
+  KIND_INT,
+  KIND_BOOL,
+  KIND_FAMILY,
+  KIND_DTYPE,
+  KIND_LAYOUT,
+  KIND_ORDER,
+  KIND_ALONG,
+  KIND_UNROLL,
+  KIND_SCALAR
+} spec_kind;
+
+typedef struct spec_field_info {
+  const char *name; /* dotted */
+  spec_kind kind;
+  int low, high; /* of INT, BOOL and UNROLL */
+} spec_field_info;
+
+const spec_field_info *spec_info(spec_field f);
+/* The names of an enumeration's values, in their order; NULL where a kind has none. */
+const char *const *spec_kind_names(spec_kind kind, size_t *count);
 
 /* Canonical text, one "field = value" a line, unset fields left out: what is hashed and dumped. */
 void spec_print(const kernel_spec *s, buf *out);
 
 /* Is a warning with this code silenced by the spec's `allow`? */
-bool spec_allows(const kernel_spec *s, const spec_set *set, const char *code);
+bool spec_allows(const kernel_spec *s, const char *code);
 
 #endif

@@ -1,0 +1,129 @@
+/* diag.c - the collected diagnostics of one command.
+ *
+ * Invariant: errors and warnings count everything that was added; items holds at most DIAG_MAX of
+ * each level, without twins, in the order added. An item that memory was too short for is still
+ * counted, so that a command never succeeds by losing an error.
+ */
+#include "diag.h"
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct diag {
+  diag_item items[2 * DIAG_MAX];
+  size_t count;
+  size_t added[2]; /* by level; twins not counted */
+  size_t kept[2];
+  bool memory;
+};
+
+diag *diag_new(void) {
+  return calloc(1, sizeof(diag));
+}
+
+static void free_item(diag_item *item) {
+  free(item->file);
+  free(item->field);
+  free(item->text);
+}
+
+void diag_free(diag *d) {
+  if (!d) return;
+  for (size_t i = 0; i < d->count; ++i)
+    free_item(&d->items[i]);
+  free(d);
+}
+
+static bool same(const char *a, const char *b) {
+  return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool has_twin(const diag *d, const diag_item *item) {
+  for (size_t i = 0; i < d->count; ++i) {
+    const diag_item *other = &d->items[i];
+    if (other->level == item->level && other->line == item->line && same(other->code, item->code) &&
+        same(other->file, item->file) && same(other->field, item->field) &&
+        same(other->text, item->text))
+      return true;
+  }
+  return false;
+}
+
+/* Text of a spec may stand in a diagnostic: one line it stays. */
+static char *clean(char *text) {
+  for (char *p = text; p && *p; ++p)
+    if ((unsigned char)*p < 0x20 || *p == 0x7f) *p = '?';
+  return text;
+}
+
+static char *copy(const char *text) {
+  if (!text) return NULL;
+  size_t size = strlen(text) + 1;
+  char *c = malloc(size);
+  return c ? memcpy(c, text, size) : NULL;
+}
+
+void diag_add(diag *d, diag_level level, const char *file, int line, const char *field,
+              const char *code, const char *format, ...) {
+  char text[1024];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+
+  diag_item item = {level, clean(copy(file)), line, clean(copy(field)), clean(copy(text)), code};
+  bool whole = item.text && (item.file || !file) && (item.field || !field);
+  if (whole && has_twin(d, &item)) {
+    free_item(&item);
+    return;
+  }
+  ++d->added[level];
+  if (whole && d->kept[level] < DIAG_MAX) {
+    ++d->kept[level];
+    d->items[d->count++] = item;
+    return;
+  }
+  d->memory |= !whole;
+  free_item(&item);
+}
+
+size_t diag_errors(const diag *d) {
+  return d->added[DIAG_ERROR];
+}
+
+size_t diag_warnings(const diag *d) {
+  return d->added[DIAG_WARNING];
+}
+
+size_t diag_count(const diag *d) {
+  return d->count;
+}
+
+const diag_item *diag_at(const diag *d, size_t i) {
+  return &d->items[i];
+}
+
+bool diag_has(const diag *d, const char *code) {
+  for (size_t i = 0; i < d->count; ++i)
+    if (same(d->items[i].code, code)) return true;
+  return d->memory && same(code, "out-of-memory");
+}
+
+void diag_print(const diag *d, FILE *to) {
+  static const char *const level_name[] = {"warning", "error"};
+  for (size_t i = 0; i < d->count; ++i) {
+    const diag_item *item = &d->items[i];
+    fputs(item->file ? item->file : "gemmgen", to);
+    if (item->line > 0) fprintf(to, ":%d", item->line);
+    fprintf(to, ": %s: ", level_name[item->level]);
+    if (item->field) fprintf(to, "%s: ", item->field);
+    fprintf(to, "%s [%s]\n", item->text, item->code);
+  }
+  if (d->memory) fputs("gemmgen: error: memory is short [out-of-memory]\n", to);
+  for (int level = DIAG_ERROR; level >= DIAG_WARNING; --level) {
+    size_t more = d->added[level] - d->kept[level];
+    if (more)
+      fprintf(to, "gemmgen: %zu more %s%s not shown\n", more, level_name[level],
+              more == 1 ? "" : "s");
+  }
+}

@@ -1,0 +1,31 @@
+/* gpu_fields.h - gpu_facts as a table: one list for the spec's gpu{}, for printing and for JSON. */
+#ifndef GEN_GPU_FIELDS_H
+#define GEN_GPU_FIELDS_H
+
+#include "buf.h"
+#include "gpu.h"
+
+typedef enum gpu_field_kind { GPU_INT, GPU_BOOL, GPU_SUFFIX } gpu_field_kind;
+
+typedef struct gpu_field {
+  const char *name;
+  gpu_field_kind kind;
+  size_t offset; /* in gpu_facts */
+  int low, high;
+  const char *unit;
+  const char *text;
+} gpu_field;
+
+extern const gpu_field gpu_fields[];
+extern const size_t gpu_field_count;
+
+/* Of a GPU_INT, GPU_BOOL (0, 1) or GPU_SUFFIX (the letter, or 0). */
+int gpu_field_get(const gpu_facts *g, const gpu_field *f);
+void gpu_field_set(gpu_facts *g, const gpu_field *f, int value);
+/* "132", "true", "a". */
+const char *gpu_field_value_text(const gpu_facts *g, const gpu_field *f, char scratch[16]);
+
+/* Up to three known names that look like this one, "'h100-sxm' or 'h100-pcie'"; else all names. */
+void gpu_suggest(const char *name, buf *out);
+
+#endif

@@ -1,0 +1,232 @@
+/* kernel_set.c - every point of every spec, planned.
+ *
+ * Invariant: a kernel's name stands for one plan. Points with equal name and plan share the kernel;
+ * equal names of different plans are an error, told at both lines. A point enters with all of its
+ * variants or with none.
+ */
+#include "kernel_set.h"
+#include "gpu_fields.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* -- Names -> indices: open addressing, a power of two of slots, at most half full ------------ */
+
+typedef struct name_index {
+  size_t *slots; /* index + 1; 0: empty */
+  size_t size;
+} name_index;
+
+static uint64_t hash(const char *text) {
+  uint64_t h = 14695981039346656037u; /* FNV-1a */
+  for (; *text; ++text)
+    h = (h ^ (unsigned char)*text) * 1099511628211u;
+  return h;
+}
+
+/* The slot that holds a name, or the empty one where it belongs. */
+static size_t *slot_of(const name_index *x, const kernel_set *k, const char *name) {
+  size_t at = (size_t)hash(name) & (x->size - 1);
+  while (x->slots[at] && strcmp(k->kernels[x->slots[at] - 1].plan.name, name) != 0)
+    at = (at + 1) & (x->size - 1);
+  return &x->slots[at];
+}
+
+static bool index_room(name_index *x, const kernel_set *k) {
+  if (2 * (k->count + 1) <= x->size) return true;
+  name_index grown = {NULL, x->size ? 2 * x->size : 64};
+  grown.slots = calloc(grown.size, sizeof *grown.slots);
+  if (!grown.slots) return false;
+  for (size_t i = 0; i < k->count; ++i)
+    *slot_of(&grown, k, k->kernels[i].plan.name) = i + 1;
+  free(x->slots);
+  *x = grown;
+  return true;
+}
+
+/* -- Adding --------------------------------------------------------------------------------- */
+
+/* Room for one more item; the array, or NULL when memory is short. */
+static void *room(void *array, size_t count, size_t *capacity, size_t item) {
+  if (count < *capacity) return array;
+  size_t wanted = *capacity ? 2 * *capacity : 4;
+  void *grown = realloc(array, wanted * item);
+  if (grown) *capacity = wanted;
+  return grown;
+}
+
+static bool add_request(kernel *k, const kernel_spec *s) {
+  const kernel_spec **specs = room(k->specs, k->spec_count, &k->spec_capacity, sizeof *k->specs);
+  if (!specs) return false;
+  k->specs = specs;
+  k->specs[k->spec_count++] = s;
+  return true;
+}
+
+/* First field in which two plans differ; PLAN_FIELD_COUNT if none. */
+static int difference(const kernel_plan *a, const kernel_plan *b) {
+  int f = 0;
+  while (f < PLAN_FIELD_COUNT && plan_value(a, (plan_field)f) == plan_value(b, (plan_field)f))
+    ++f;
+  return f;
+}
+
+static void report_duplicate(const kernel_plan *first, const kernel_plan *second, int f, diag *d) {
+  char scratch[2][32], note[48];
+  const kernel_spec *at = second->spec;
+  diag_add(d, DIAG_ERROR, at->file, at->line, NULL, "duplicate-name",
+           "kernel %s is also that of %s:%d, which differs in %s (%s there, %s here); keep one, or "
+           "generate the two into different folders with --prefix%s",
+           second->name, first->spec->file, first->spec->line, plan_field_name((plan_field)f),
+           plan_value_text(first, (plan_field)f, scratch[0]),
+           plan_value_text(second, (plan_field)f, scratch[1]), spec_call_note(at, note));
+}
+
+/* Takes the plan over. false: memory is short. */
+static bool add_plan(kernel_set *k, name_index *x, kernel_plan *p, diag *d) {
+  if (!index_room(x, k)) return false;
+  size_t *slot = slot_of(x, k, p->name);
+  if (*slot) {
+    kernel *known = &k->kernels[*slot - 1];
+    int f = difference(&known->plan, p);
+    bool added = true;
+    if (f < PLAN_FIELD_COUNT)
+      report_duplicate(&known->plan, p, f, d);
+    else
+      added = add_request(known, p->spec);
+    plan_free(p);
+    return added;
+  }
+  kernel *kernels = room(k->kernels, k->count, &k->capacity, sizeof *kernels);
+  if (!kernels) return false;
+  k->kernels = kernels;
+  kernel *added = &k->kernels[k->count];
+  *added = (kernel){.plan = *p};
+  *slot = ++k->count;
+  const kernel_spec *s = p->spec;
+  memset(p, 0, sizeof *p);
+  return add_request(added, s);
+}
+
+static bool reject(kernel_set *k, const kernel_spec *s, const plan_fault *fault, diag *d) {
+  if (!s->sweep) {
+    spec_report(s, d, DIAG_ERROR, fault->field, fault->code, "%s", fault->text);
+    return true;
+  }
+  rejection *grown = room(k->rejections, k->rejected, &k->rejection_capacity, sizeof *grown);
+  if (!grown) return false;
+  k->rejections = grown;
+  k->rejections[k->rejected++] = (rejection){s, *fault};
+  return true;
+}
+
+/* false: memory is short. *legal: did the point give kernels? */
+static bool add_point(kernel_set *k, name_index *x, const kernel_spec *s, bool *legal, diag *d) {
+  kernel_plan plans[VARIANT_COUNT];
+  size_t made = 0;
+  plan_fault fault = {0};
+  plan_result result = PLAN_OK;
+  for (int v = 0; v < VARIANT_COUNT && (result == PLAN_OK || result == PLAN_SAME); ++v) {
+    memset(&plans[made], 0, sizeof plans[made]);
+    result = plan_make(s, (plan_variant)v, &plans[made], &fault);
+    if (result == PLAN_OK)
+      ++made;
+    else
+      plan_free(&plans[made]);
+  }
+  bool ok = result != PLAN_MEMORY;
+  *legal = result == PLAN_OK || result == PLAN_SAME;
+  if (result == PLAN_ILLEGAL) ok = reject(k, s, &fault, d);
+  for (size_t i = 0; i < made; ++i) {
+    if (ok && *legal) ok = add_plan(k, x, &plans[i], d);
+    plan_free(&plans[i]);
+  }
+  return ok;
+}
+
+static bool same_call(const kernel_spec *a, const kernel_spec *b) {
+  return a->file == b->file && a->sweep == b->sweep && a->call == b->call;
+}
+
+/* A sweep without any kernel is a mistake; its first rejection says which. */
+static void report_empty_sweep(const kernel_set *k, const kernel_spec *s, size_t points, diag *d) {
+  const rejection *r = &k->rejections[k->rejected - points];
+  char note[48];
+  diag_add(d, DIAG_ERROR, s->file, s->source_line[r->fault.field], spec_field_name(r->fault.field),
+           "empty-sweep", "none of the %zu combinations is legal; the first: %s%s", points,
+           r->fault.text, spec_call_note(s, note));
+}
+
+static bool add_points(kernel_set *k, name_index *x, diag *d) {
+  const spec_set *set = &k->specs;
+  for (size_t first = 0, next; first < set->count; first = next) {
+    size_t legal_points = 0;
+    for (next = first; next < set->count && same_call(&set->specs[first], &set->specs[next]);
+         ++next) {
+      bool legal;
+      if (!add_point(k, x, &set->specs[next], &legal, d)) return false;
+      legal_points += legal;
+    }
+    if (!set->specs[first].sweep) continue;
+    k->swept += next - first;
+    if (!legal_points) report_empty_sweep(k, &set->specs[first], next - first, d);
+  }
+  return true;
+}
+
+bool kernel_set_load(kernel_set *k, const char *const *paths, size_t count, const char *gpu,
+                     diag *d) {
+  size_t errors = diag_errors(d);
+  *k = (kernel_set){0};
+  if (gpu) {
+    k->specs.gpu = gpu_find(gpu);
+    if (!k->specs.gpu) {
+      buf text = {0};
+      gpu_suggest(gpu, &text);
+      diag_add(d, DIAG_ERROR, NULL, 0, "--gpu", "unknown-gpu", "unknown GPU '%.40s'; %s", gpu,
+               text.failed ? "see gemmgen gpus" : text.data);
+      buf_free(&text);
+      return false;
+    }
+  }
+  for (size_t i = 0; i < count; ++i)
+    spec_load(paths[i], &k->specs, d);
+  name_index x = {0};
+  if (!add_points(k, &x, d))
+    diag_add(d, DIAG_ERROR, NULL, 0, NULL, "out-of-memory", "memory is short");
+  free(x.slots);
+  for (size_t i = 0; i < k->count; ++i)
+    plan_warn(&k->kernels[i].plan, &k->specs, d);
+  return diag_errors(d) == errors;
+}
+
+void kernel_set_free(kernel_set *k) {
+  for (size_t i = 0; i < k->count; ++i) {
+    plan_free(&k->kernels[i].plan);
+    free(k->kernels[i].specs);
+  }
+  free(k->kernels);
+  free(k->rejections);
+  spec_set_free(&k->specs);
+  *k = (kernel_set){0};
+}
+
+const char *base_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+void kernel_spec_names(const kernel *k, buf *out) {
+  for (size_t i = 0; i < k->spec_count; ++i) {
+    /* Points stand in the order of the files, so equal files are neighbours. */
+    const char *name = base_name(k->specs[i]->file);
+    if (i && strcmp(name, base_name(k->specs[i - 1]->file)) == 0) continue;
+    buf_printf(out, "%s%s", i ? ", " : "", name);
+  }
+}
+
+long kernel_set_find(const kernel_set *k, const char *name) {
+  for (size_t i = 0; i < k->count; ++i)
+    if (strcmp(k->kernels[i].plan.name, name) == 0) return (long)i;
+  return -1;
+}
