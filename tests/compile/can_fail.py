@@ -47,7 +47,7 @@ def main():
             plan = {"arch": 90, "arch_suffix": "a", "register_limit": 255, "code_bytes": 1 << 20,
                     "compile_seconds": 30, **budgets}
             with open(os.path.join(folder, "manifest.json"), "w", encoding="utf-8") as f:
-                json.dump({"kernels": [{"name": "kernel", "plan": plan}]}, f)
+                json.dump({"prefix": "", "kernels": [{"plan": {"name": "kernel", "fields": plan}}]}, f)
             run = subprocess.run([sys.executable, tool, folder], capture_output=True, text=True)
         said = run.stdout + run.stderr
         good = run.returncode == 0 if expected is None else run.returncode == 1 and expected in said

@@ -64,12 +64,11 @@ def timed(command):
 def compile_kernel(nvcc, folder, kernel, scratch):
     """Faults (sentences) and figures of one kernel."""
     plan, name = kernel["plan"], kernel["name"]
-    symbol = kernel.get("symbol", name)
     arch = target(plan)
     keep = os.path.join(scratch, name)
     os.mkdir(keep)
     output, code, seconds = timed([
-        nvcc, "-c", os.path.join(folder, kernel.get("file", name + ".cu")),
+        nvcc, "-c", os.path.join(folder, name + ".cu"),
         "-o", os.path.join(keep, "kernel.o"), "-O3",
         "-gencode", f"arch=compute_{arch},code=sm_{arch}",
         "-Werror", "all-warnings", "-Xptxas", "-v", "-Xcompiler", "-Wall,-Wextra,-Werror",
@@ -95,7 +94,7 @@ def compile_kernel(nvcc, folder, kernel, scratch):
     cubins = [f for f in os.listdir(keep) if f.endswith(".cubin")]
     figures = {
         "registers": int(registers.group(1)),
-        "code_bytes": cubin.code_bytes(os.path.join(keep, cubins[0]), symbol),
+        "code_bytes": cubin.code_bytes(os.path.join(keep, cubins[0]), kernel["symbol"]),
         "compile_seconds": round(seconds, 1),
     }
     budgets = {"registers": plan.get("register_limit"), "code_bytes": plan.get("code_bytes"),
@@ -120,7 +119,10 @@ def main():
         return SKIPPED
 
     with open(os.path.join(options.folder, "manifest.json"), encoding="utf-8") as f:
-        kernels = json.load(f)["kernels"]
+        manifest = json.load(f)
+    # One flat record a kernel: its name, its symbol and the fields of its plan.
+    kernels = [{"name": k["plan"]["name"], "symbol": manifest["prefix"] + k["plan"]["name"],
+                "plan": k["plan"]["fields"]} for k in manifest["kernels"]]
     if not kernels:
         print("FAIL: the folder has no kernels")
         return 1
