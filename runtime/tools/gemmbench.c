@@ -67,7 +67,7 @@ __attribute__((format(printf, 2, 3))) static bool join(char path[PATH], const ch
   va_start(list, format);
   int n = vsnprintf(path, PATH, format, list);
   va_end(list);
-  if (n > 0 && n < PATH) return true;
+  if (n >= 0 && n < PATH) return true;
   complain("a path is longer than %d bytes", PATH);
   return false;
 }
