@@ -101,7 +101,7 @@ links() {
       failures=1
     done <"$work/links"
   done
-  exit $failures
+  return $failures
 }
 
 # docs/warnings.md has a section on each code that gen/ can give, and on no other.
