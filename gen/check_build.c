@@ -23,6 +23,7 @@ static const char *const compile_flags[] = {"-x",
                                             "-O1",
                                             "-g1",
                                             "-w",
+                                            "-Wno-psabi",
                                             "-fno-pie",
                                             "-ffp-contract=off",
                                             "-DGEMMGEN_EMULATE"};

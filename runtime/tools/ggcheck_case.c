@@ -249,7 +249,7 @@ void ggcheck_default_cases(const gg_kernel *row, int schedules, ggcheck_cases *o
 void ggcheck_size_cases(const gg_kernel *row, int64_t m, int64_t n, int64_t k, int64_t batch,
                         int schedules, ggcheck_cases *out) {
   ggcheck_case c = general(row, m, n, k, batch, GGCHECK_NORMAL);
-  c.measure = true;
+  c.measure = !out->count; /* of several sizes, the first */
   c.schedules = schedules;
   add_case(out, &c);
   c = general(row, m, n, k, batch, GGCHECK_INTEGER);

@@ -87,7 +87,10 @@ static void print_ratio(const ggcheck_report *r, const char *name, int shared, F
 void ggcheck_print_kernel(const ggcheck_report *r, int name_width, const char *tag, FILE *to) {
   fprintf(to, "%s%-*s  %3d problem%s", tag, name_width, r->row->name, r->problems,
           r->problems == 1 ? " " : "s");
-  fprintf(to, "  worst %.2f", r->worst);
+  if (r->worst < 1000)
+    fprintf(to, "  worst %6.2f", r->worst);
+  else
+    fputs("  worst  >1000", to);
   print_ratio(r, "shared", 1, to);
   print_ratio(r, "sectors", 0, to);
   fprintf(to, "  %s\n", !r->problems ? "not run" : ggcheck_report_ok(r) ? "ok" : "FAULT");

@@ -166,24 +166,32 @@ static void arguments(run *x) {
   p->beta = scalar(x->row->type_acc, c->beta);
 }
 
-/* Launches and takes over what the emulated GPU found. false: something was. */
-static bool launch(run *x, uint64_t seed, gg_emu_async async, bool count, const char *text) {
+typedef enum outcome { LAUNCH_GOOD, LAUNCH_FOUND, LAUNCH_REFUSED } outcome;
+
+/* A thread executes less than this on any problem of ours: beyond it the kernel does not end. */
+static uint64_t step_limit(const ggcheck_case *c) {
+  return 1000000 + 4096 * (uint64_t)c->k;
+}
+
+/* Launches and takes over what the emulated GPU found. */
+static outcome launch(run *x, uint64_t seed, gg_emu_async async, bool count, const char *text) {
   ggcheck_session *s = x->session;
   s->options.seed = seed;
   s->options.async = async;
   s->options.check = 1;
   s->options.count = count;
+  s->options.max_steps = step_limit(x->c);
   gg_emu_set_options(s->emu, &s->options);
   gg_emu_reset(s->emu);
   gg_status status = ggi_launch(s->device, x->row, &x->args, NULL);
   x->report->launches++;
   if (count && !ggcheck_report_measure(x->report, s->emu)) x->report->memory = true;
   int found = ggcheck_report_take(x->report, s->emu, x->index, text);
-  if (status != GG_OK && !found) {
+  if (status == GG_OK) return LAUNCH_GOOD;
+  if (status == GG_ERR_FAULT) return LAUNCH_FOUND;
+  if (!found)
     ggcheck_report_add(x->report, GGCHECK_LAUNCH, 0, 0, 1, x->index, text, gg_error_detail());
-    found = 1;
-  }
-  return !found;
+  return LAUNCH_REFUSED;
 }
 
 /* Values of D, canaries, inputs. false: something was wrong. */
@@ -244,7 +252,7 @@ static bool schedules(run *x) {
     snprintf(text, sizeof text, "%s, schedule %llu", x->text, (unsigned long long)seed);
     if (!x->c->in_place) ggcheck_operand_poison(&x->operand[D]); /* what is not written must show */
     fill(x);                                                     /* in place, C has gone */
-    if (!launch(x, seed ? seed : 1, ways[i % 3], false, text)) return false;
+    if (launch(x, seed ? seed : 1, ways[i % 3], false, text) != LAUNCH_GOOD) return false;
     if (memcmp(x->first, d->bytes, d->size) != 0) {
       ggcheck_report_add(x->report, GGCHECK_BITS, ggcheck_report_store_line(x->report), 0, 1,
                          x->index, text, "D's bits differ from those of the fixed schedule");
@@ -262,8 +270,8 @@ bool ggcheck_run(ggcheck_session *s, const gg_kernel *row, const ggcheck_case *c
   if (memory) {
     fill(&x);
     arguments(&x);
-    bool good = launch(&x, 0, GG_EMU_LATE, c->measure, x.text);
-    if (!compare(&x)) good = false;
+    outcome result = launch(&x, 0, GG_EMU_LATE, c->measure, x.text);
+    bool good = result != LAUNCH_REFUSED && compare(&x) && result == LAUNCH_GOOD;
     if (good && !schedules(&x)) good = false;
     report->problems++;
     report->failed_problems += !good;
