@@ -12,7 +12,8 @@
 enum {
   ROOM_FIRST = 4,
   ROOM_MOST = 1024,
-  LANE_PAD = 8 /* keeps one slot of all lanes from falling into one set of the cache */
+  TURNS_IDLE = 64, /* without an execution by anyone: a random schedule may serve other warps */
+  LANE_PAD = 8     /* keeps one slot of all lanes from falling into one set of the cache */
 };
 
 static int is_copy(unsigned op) {
@@ -157,34 +158,50 @@ void ggi_emu_count_forget(emu_warp *p) {
   p->active = NULL;
 }
 
-/* The site is full for this lane: what all runnable lanes have passed is evaluated; if that is
- * nothing, they get a turn first, and then it is evaluated with whoever took part. */
+/* Executions that every runnable lane of the warp has made. */
+static uint32_t passed_by_all(const emu_warp *p, const emu_site *s, uint64_t *sum) {
+  uint32_t least = UINT32_MAX;
+  *sum = 0;
+  for (uint32_t m = p->ready; m != 0; m &= m - 1) {
+    uint32_t n = s->n[__builtin_ctz(m)];
+    *sum += n;
+    if (n < least) least = n;
+  }
+  return least;
+}
+
+/* Evaluates what all have passed and moves the rest to the front. */
+static void shift(emu_site *s, uint32_t passed) {
+  uint32_t gone = passed - s->base;
+  evaluate_to(s, passed);
+  for (uint32_t l = 0; l < EMU_WARP; l++) {
+    if (s->n[l] <= passed) continue;
+    uint64_t *lane = s->addr + l * s->stride;
+    memmove(lane, lane + gone, (s->n[l] - passed) * sizeof *lane);
+    if (s->source == NULL) continue;
+    lane = s->source + l * s->stride;
+    memmove(lane, lane + gone, (s->n[l] - passed) * sizeof *lane);
+  }
+  s->base = passed;
+}
+
+/* The site is full for this lane: the others get turns to catch up. Where they do not come this way
+ * it is evaluated without them. */
 static void make_way(emu_world *w, emu_site *s) {
-  emu_warp *p = w->current->warp;
-  for (int turn = 0; turn < 2; turn++) {
-    uint32_t passed = UINT32_MAX;
-    for (uint32_t m = p->ready; m != 0; m &= m - 1) {
-      uint32_t n = s->n[__builtin_ctz(m)];
-      if (n < passed) passed = n;
+  uint64_t sum, before = 0;
+  int idle = 0;
+  for (;;) {
+    const emu_thread *t = w->current;
+    uint32_t passed = passed_by_all(t->warp, s, &sum);
+    if (sum != before) idle = 0;
+    before = sum;
+    if (passed > s->base || ++idle > TURNS_IDLE) {
+      shift(s, passed > s->base ? passed : s->n[t->lane]);
+      return;
     }
-    if (passed <= s->base && turn == 0) {
-      ggi_emu_yield(w);
-      /* Meanwhile the site may have been aligned, or emptied by another lane. */
-      if (s->n[w->current->lane] - s->base < capacity(s)) return;
-      continue;
-    }
-    if (passed <= s->base) passed = s->n[w->current->lane];
-    evaluate_to(s, passed);
-    uint32_t gone = passed - s->base;
-    for (uint32_t l = 0; l < EMU_WARP; l++) {
-      if (s->n[l] <= passed) continue;
-      size_t keep = (s->n[l] - passed) * sizeof *s->addr;
-      memmove(s->addr + l * s->stride, s->addr + l * s->stride + gone, keep);
-      if (s->source != NULL)
-        memmove(s->source + l * s->stride, s->source + l * s->stride + gone, keep);
-    }
-    s->base = passed;
-    return;
+    ggi_emu_yield(w);
+    /* Meanwhile the site may have been aligned, or emptied by another lane. */
+    if (s->n[w->current->lane] - s->base < capacity(s)) return;
   }
 }
 
