@@ -20,20 +20,6 @@ void check_options_init(check_options *o) {
   *o = (check_options){.schedules = -1};
 }
 
-bool check_problem_valid(const char *text) {
-  for (int i = 0; i < 4; i++) {
-    if (*text < '0' || *text > '9') return false;
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (errno || value > 0x7fffffff) return false;
-    if (!*end) return i >= 2;
-    if (*end != 'x') return false;
-    text = end + 1;
-  }
-  return false;
-}
-
 char *check_path(const char *folder, const char *name) {
   size_t a = strlen(folder), b = strlen(name);
   char *path = malloc(a + b + 2);
@@ -163,6 +149,7 @@ int check_folder(const check_options *options) {
   if (!code && !c.signal && check_report(&c)) code = CHECK_FAULT;
   int signal_number = c.signal;
   free_run(&c);
+  if (signal_number && options->folder_is_temporary) check_remove_folder(options->folder);
   if (signal_number) { /* everything is cleaned up: end as the signal would have */
     signal(signal_number, SIG_DFL);
     raise(signal_number);

@@ -28,9 +28,6 @@ typedef struct check_options {
 /* Fills o with defaults. */
 void check_options_init(check_options *o);
 
-/* "64x64x8" or "64x64x8x3"? Values 0 .. 2^31 - 1. */
-bool check_problem_valid(const char *text);
-
 /* Compiles, runs, reports on stdout; what went wrong with the driver itself goes to stderr.
  * Returns the command's exit code: 0 nothing found; 2 folder without a table, or no such kernel;
  * 3 no compiler, no library, no space; 4 a fault was found (in a kernel, its compilation, a crash,

@@ -80,9 +80,7 @@ static void judge(const check_run *c, check_kernel *k, const process *p) {
   if (p->end == PROCESS_EXITED && p->code == 4)
     k->faulty = true;
   else if (p->end == PROCESS_TIMEOUT)
-    check_fault(k, "timeout", line,
-                "was still running after %d s; an endless loop, or give "
-                "--timeout more",
+    check_fault(k, "timeout", line, "was still running after %d s; is there an endless loop?",
                 p->timeout_seconds);
   else if (p->end == PROCESS_MEMORY)
     check_fault(k, "memory", line, "the check used more than %d MiB", p->memory_mib);

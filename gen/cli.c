@@ -25,6 +25,7 @@ const char cli_help[] =
     "  --problem MxNxK[xBATCH]   check, explain: this problem (repeatable)\n"
     "  --kernel NAME      check, explain: only this kernel\n"
     "  --seed N           check: seed of data and schedules\n"
+    "  --schedules N      check: random schedules a kernel runs on; 5 unless given\n"
     "  --json             check, explain, list, gpus: JSON on stdout\n"
     "  --help, --version; a spec named like a command is given as ./check\n"
     "example: gemmgen specs/h100_f32.lua -o out && gemmgen check out\n"
@@ -89,6 +90,16 @@ static bool set_seed(const parser *p, const char *value) {
   return true;
 }
 
+static bool set_schedules(const parser *p, const char *value) {
+  char *end;
+  errno = 0;
+  unsigned long count = strtoul(value, &end, 10);
+  if (errno || *value < '0' || *value > '9' || *end || count > 1000000)
+    return fail(p, "--schedules: '%.60s' is not a number from 0 to 1000000", value);
+  p->a->schedules = (int)count;
+  return true;
+}
+
 static bool set_prefix(const parser *p, const char *value) {
   static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
   bool digit = *value >= '0' && *value <= '9';
@@ -148,6 +159,7 @@ static const struct option {
     {"--problem", VALUE_TEXT, ON(CHECK) | ON(EXPLAIN), set_problem},
     {"--kernel", VALUE_TEXT, ON(CHECK) | ON(EXPLAIN), set_kernel},
     {"--seed", VALUE_TEXT, ON(CHECK), set_seed},
+    {"--schedules", VALUE_TEXT, ON(CHECK), set_schedules},
     {"--json", VALUE_NONE, ON(CHECK) | ON(EXPLAIN) | ON(LIST) | ON(GPUS), set_json},
 };
 
@@ -194,7 +206,7 @@ static bool check_whole(const parser *p) {
 }
 
 bool cli_parse(int argc, char **argv, cli_arguments *a, char error[256]) {
-  *a = (cli_arguments){.command = COMMAND_GENERATE};
+  *a = (cli_arguments){.command = COMMAND_GENERATE, .schedules = -1};
   parser p = {a, error};
   struct {
     unsigned commands;

@@ -26,6 +26,7 @@ typedef struct cli_arguments {
   size_t problem_count;
   const char *output, *prefix, *templates, *dump, *gpu, *kernel; /* NULL: not given */
   uint64_t seed;
+  int schedules; /* -1: not given */
   bool json, force, strict;
 } cli_arguments;
 

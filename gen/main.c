@@ -36,6 +36,7 @@ static exit_code run_check(const cli_arguments *a) {
   o.problem_count = a->problem_count;
   o.kernel = a->kernel;
   o.seed = a->seed;
+  o.schedules = a->schedules;
   o.json = a->json;
   if (a->file_count == 1 && is_folder(a->files[0])) {
     if (a->gpu || a->templates) {
