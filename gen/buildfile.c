@@ -61,7 +61,7 @@ static const char head[] =
     "                        GEMMGEN_HOST_FMA)\n"
     "    unset(CMAKE_REQUIRED_FLAGS)\n"
     "  endif()\n"
-    "  set(@gemmgen_flags -std=gnu11 -O1 -ffp-contract=off -Wno-unknown-pragmas\n"
+    "  set(@gemmgen_flags -std=gnu11 -O1 -ffp-contract=off -Wno-unknown-pragmas -Wno-psabi\n"
     "      -include gg_emu_device.h)\n"
     "  if(GEMMGEN_HOST_FMA)\n"
     "    list(APPEND @gemmgen_flags -mfma)\n"

@@ -109,21 +109,35 @@ bool diag_has(const diag *d, const char *code) {
   return d->memory && same(code, "out-of-memory");
 }
 
+/* Does a stand before b in its file? Across files, and without a line, the order added holds. */
+static bool stands_before(const diag_item *a, const diag_item *b) {
+  return a->line > 0 && b->line > 0 && a->line < b->line && same(a->file, b->file);
+}
+
+static const char *const level_name[] = {"warning", "error"};
+
+static void print_item(const diag_item *item, FILE *to) {
+  fputs(item->file ? item->file : "gemmgen", to);
+  if (item->line > 0) fprintf(to, ":%d", item->line);
+  fprintf(to, ": %s: ", level_name[item->level]);
+  if (item->field) fprintf(to, "%s: ", item->field);
+  fprintf(to, "%s [%s]\n", item->text, item->code);
+}
+
 void diag_print(const diag *d, FILE *to) {
-  static const char *const level_name[] = {"warning", "error"};
+  const diag_item *order[2 * DIAG_MAX];
   for (size_t i = 0; i < d->count; ++i) {
-    const diag_item *item = &d->items[i];
-    fputs(item->file ? item->file : "gemmgen", to);
-    if (item->line > 0) fprintf(to, ":%d", item->line);
-    fprintf(to, ": %s: ", level_name[item->level]);
-    if (item->field) fprintf(to, "%s: ", item->field);
-    fprintf(to, "%s [%s]\n", item->text, item->code);
+    size_t at = i;
+    for (; at > 0 && stands_before(&d->items[i], order[at - 1]); --at)
+      order[at] = order[at - 1];
+    order[at] = &d->items[i];
   }
+  for (size_t i = 0; i < d->count; ++i)
+    print_item(order[i], to);
   if (d->memory) fputs("gemmgen: error: memory is short [out-of-memory]\n", to);
   for (int level = DIAG_ERROR; level >= DIAG_WARNING; --level) {
     size_t more = d->added[level] - d->kept[level];
     if (more)
-      fprintf(to, "gemmgen: %zu more %s%s not shown\n", more, level_name[level],
-              more == 1 ? "" : "s");
+      fprintf(to, "gemmgen: %zu more %s%s\n", more, level_name[level], more == 1 ? "" : "s");
   }
 }

@@ -38,7 +38,7 @@ size_t diag_count(const diag *d); /* kept */
 const diag_item *diag_at(const diag *d, size_t i);
 bool diag_has(const diag *d, const char *code); /* is one with this code kept? */
 
-/* All items in the order added, one line each. */
+/* All items, one line each: in the order added, but those of one file by line. */
 void diag_print(const diag *d, FILE *to);
 
 #endif

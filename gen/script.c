@@ -12,7 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-enum { HOOK_STEPS = 1000 };
+/* Often, as one step may copy or compare a string of many MiB. */
+enum { HOOK_STEPS = 100 };
 
 typedef enum limit { LIMIT_NONE, LIMIT_MEMORY, LIMIT_BLOCK, LIMIT_STEPS, LIMIT_SECONDS } limit;
 
@@ -28,8 +29,9 @@ struct script {
   script_fault *fault; /* of the call in progress */
 };
 
-/* A spec of 4096 points needs about 3 MiB and 10^5 steps. */
-const script_limits script_spec_limits = {64u << 20, 4u << 20, 10 * 1000 * 1000, 5};
+/* A spec of 4096 points needs about 3 MiB and 10^5 steps. A block of 24 MiB is what Lua's own limit
+ * of calls needs, so that deep recursion is called by its name. */
+const script_limits script_spec_limits = {64u << 20, 24u << 20, 10 * 1000 * 1000, 5};
 const script_limits script_template_limits = {512u << 20, 0, 0, 0};
 
 static script *script_of(lua_State *L) {
