@@ -31,13 +31,13 @@ int ggi_emu_shared_checked(emu_world *w, unsigned off, unsigned op, int line) {
   if (EMU_LIKELY(off <= w->shared_bytes && bytes <= w->shared_bytes - off &&
                  (off & (bytes - 1)) == 0))
     return 1;
-  emu_op_name name = ggi_emu_op_name(op), who = ggi_emu_thread_name(w, w->current->agent);
   if (off > w->shared_bytes || bytes > w->shared_bytes - off)
-    ggi_emu_report(w, GG_EMU_OUT_OF_BOUNDS, line, 0, "%s by %s at shared bytes %u to %llu, of %zu",
-                   name.s, who.s, off, (unsigned long long)off + bytes - 1, w->shared_bytes);
+    ggi_emu_report_access(w, GG_EMU_OUT_OF_BOUNDS, line, 0, op,
+                          "at shared bytes %u to %llu, of %zu", off,
+                          (unsigned long long)off + bytes - 1, w->shared_bytes);
   else
-    ggi_emu_report(w, GG_EMU_MISALIGNED, line, 0,
-                   "%s by %s at shared byte %u, not a multiple of %u", name.s, who.s, off, bytes);
+    ggi_emu_report_access(w, GG_EMU_MISALIGNED, line, 0, op,
+                          "at shared byte %u, not a multiple of %u", off, bytes);
   return 0;
 }
 

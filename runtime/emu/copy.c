@@ -43,8 +43,8 @@ void gg_emu_cp_async(unsigned off, const void *p, int bytes, unsigned op, int li
   unsigned width = ggi_emu_op_bytes(op);
   ggi_emu_step(w, line);
   if (bytes < 0 || (unsigned)bytes > width) {
-    ggi_emu_report(w, GG_EMU_OUT_OF_BOUNDS, line, 0, "%s by %s reads %d bytes, of 0 to %u",
-                   ggi_emu_op_name(op).s, ggi_emu_thread_name(w, t->agent).s, bytes, width);
+    ggi_emu_report_access(w, GG_EMU_OUT_OF_BOUNDS, line, 0, op, "reads %d bytes, of 0 to %u", bytes,
+                          width);
     bytes = 0;
   }
   if (!ggi_emu_shared_checked(w, off, op, line)) return;
@@ -128,9 +128,9 @@ void ggi_emu_copies_source(emu_world *w, const void *p, unsigned bytes, unsigned
   for (uint32_t i = 0; i < q->count; i++) {
     const emu_copy *c = &q->copy[q->first + i];
     if ((const uint8_t *)p < c->from + c->bytes && c->from < (const uint8_t *)p + bytes)
-      ggi_emu_report(w, GG_EMU_MISSING_WAIT, line, c->line,
-                     "%s by %s writes the source of its copy of line %d, which is in flight",
-                     ggi_emu_op_name(op).s, ggi_emu_thread_name(w, w->current->agent).s, c->line);
+      ggi_emu_report_access(w, GG_EMU_MISSING_WAIT, line, c->line, op,
+                            "writes the source of its copy of line %d, which is in flight",
+                            c->line);
   }
 }
 

@@ -350,9 +350,12 @@ emu_cost ggi_emu_cost_global(uint32_t mask, const uint64_t addr[EMU_WARP],
                              const uint8_t bytes[EMU_WARP]);
 
 /* -- report.c -- */
-/* One more of (kind, line, other); the text is made for the first only. */
+/* One more of (kind, line, other); the text is made for the first only. The second function puts
+ * "gg_lds_f32 by block 3, thread 17 " before it. */
 void ggi_emu_report(emu_world *w, gg_emu_kind kind, int line, int other, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
+void ggi_emu_report_access(emu_world *w, gg_emu_kind kind, int line, int other, unsigned op,
+                           const char *format, ...) __attribute__((format(printf, 6, 7)));
 /* NULL: memory is short. The caller fills the text of a new one (count 0). */
 emu_note *ggi_emu_note(emu_notes *n, gg_emu_kind kind, int line, int other);
 int ggi_emu_notes_merge(emu_notes *into, const emu_notes *from); /* 0, or -1 */

@@ -122,15 +122,14 @@ static const emu_area *nearest(const gg_emu *e, uintptr_t p) {
 
 static void report_outside(emu_world *w, uintptr_t p, unsigned bytes, unsigned op, int line) {
   const emu_area *a = nearest(w->device, p);
-  emu_op_name name = ggi_emu_op_name(op), who = ggi_emu_thread_name(w, w->current->agent);
-  if (a == NULL)
-    ggi_emu_report(w, GG_EMU_OUT_OF_BOUNDS, line, 0, "%s by %s: no global memory is allocated",
-                   name.s, who.s);
-  else
-    ggi_emu_report(w, GG_EMU_OUT_OF_BOUNDS, line, 0,
-                   "%s by %s at bytes %lld to %lld of %s, which has %zu", name.s, who.s,
-                   (long long)(p - a->start), (long long)(p - a->start) + bytes - 1, a->name,
-                   a->bytes);
+  if (a == NULL) {
+    ggi_emu_report_access(w, GG_EMU_OUT_OF_BOUNDS, line, 0, op, "where no memory is allocated");
+    return;
+  }
+  long long first = (long long)(p - a->start);
+  ggi_emu_report_access(w, GG_EMU_OUT_OF_BOUNDS, line, 0, op,
+                        "at bytes %lld to %lld of %s, which has %zu", first, first + bytes - 1,
+                        a->name, a->bytes);
 }
 
 emu_area *ggi_emu_area_checked(emu_world *w, const void *p, unsigned bytes, unsigned align,
@@ -146,10 +145,9 @@ emu_area *ggi_emu_area_checked(emu_world *w, const void *p, unsigned bytes, unsi
     *near = a;
   }
   if (EMU_UNLIKELY((at & (align - 1)) != 0)) {
-    ggi_emu_report(w, GG_EMU_MISALIGNED, line, 0,
-                   "%s by %s at byte %lld of %s: the address is not a multiple of %u",
-                   ggi_emu_op_name(op).s, ggi_emu_thread_name(w, w->current->agent).s,
-                   (long long)(at - (*near)->start), (*near)->name, align);
+    ggi_emu_report_access(w, GG_EMU_MISALIGNED, line, 0, op,
+                          "at byte %lld of %s: the address is not a multiple of %u",
+                          (long long)(at - (*near)->start), (*near)->name, align);
     return NULL;
   }
   return *near;

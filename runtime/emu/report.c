@@ -85,17 +85,36 @@ emu_note *ggi_emu_note(emu_notes *n, gg_emu_kind kind, int line, int other) {
   return note;
 }
 
-void ggi_emu_report(emu_world *w, gg_emu_kind kind, int line, int other, const char *format, ...) {
+/* The note of a new finding; NULL: counted, or memory is short. */
+static emu_note *first_of(emu_world *w, gg_emu_kind kind, int line, int other) {
   emu_note *note = ggi_emu_note(&w->notes, kind, line, other);
-  if (note == NULL) {
-    w->short_of_memory = 1;
-    return;
-  }
-  if (note->finding.count++ > 0) return;
+  if (note == NULL) w->short_of_memory = 1;
+  if (note == NULL || note->finding.count++ > 0) return NULL;
   note->where = w->block_index;
+  return note;
+}
+
+void ggi_emu_report(emu_world *w, gg_emu_kind kind, int line, int other, const char *format, ...) {
+  emu_note *note = first_of(w, kind, line, other);
+  if (note == NULL) return;
   va_list args;
   va_start(args, format);
   vsnprintf(note->finding.text, sizeof note->finding.text, format, args);
+  va_end(args);
+}
+
+void ggi_emu_report_access(emu_world *w, gg_emu_kind kind, int line, int other, unsigned op,
+                           const char *format, ...) {
+  emu_note *note = first_of(w, kind, line, other);
+  if (note == NULL) return;
+  char *text = note->finding.text;
+  size_t room = sizeof note->finding.text;
+  int n = snprintf(text, room, "%s by %s ", ggi_emu_op_name(op).s,
+                   ggi_emu_thread_name(w, w->current->agent).s);
+  if (n < 0 || (size_t)n >= room) return;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text + n, room - (size_t)n, format, args);
   va_end(args);
 }
 

@@ -95,18 +95,16 @@ static uint32_t byte_of(const access *a, const emu_cell *c) {
 }
 
 static void report_copy(const access *a, const emu_cell *c) {
-  ggi_emu_report(a->w, GG_EMU_MISSING_WAIT, a->line, c->copy_line,
-                 "%s by %s touches shared byte %u while the copy of line %d is in flight",
-                 ggi_emu_op_name(a->op).s, ggi_emu_thread_name(a->w, a->t->agent).s, byte_of(a, c),
-                 c->copy_line);
+  ggi_emu_report_access(a->w, GG_EMU_MISSING_WAIT, a->line, c->copy_line, a->op,
+                        "touches shared byte %u while the copy of line %d is in flight",
+                        byte_of(a, c), c->copy_line);
 }
 
 static void report_race(const access *a, const emu_cell *c, uint32_t agent, int line,
                         const char *does, const char *did) {
-  ggi_emu_report(a->w, GG_EMU_RACE, a->line, line,
-                 "%s by %s %s shared byte %u, %s by thread %u at line %d, unordered",
-                 ggi_emu_op_name(a->op).s, ggi_emu_thread_name(a->w, a->t->agent).s, does,
-                 byte_of(a, c), did, agent, line);
+  ggi_emu_report_access(a->w, GG_EMU_RACE, a->line, line, a->op,
+                        "%s shared byte %u, %s by thread %u at line %d, unordered", does,
+                        byte_of(a, c), did, agent, line);
 }
 
 /* -- Reads -- */
@@ -137,9 +135,8 @@ static inline void read_cell(const access *a, emu_cell *c, emu_reads *row) {
     return;
   }
   if (EMU_UNLIKELY(c->written == 0)) {
-    ggi_emu_report(a->w, GG_EMU_UNINITIALISED, a->line, 0,
-                   "%s by %s reads shared byte %u, which nothing wrote", ggi_emu_op_name(a->op).s,
-                   ggi_emu_thread_name(a->w, t->agent).s, byte_of(a, c));
+    ggi_emu_report_access(a->w, GG_EMU_UNINITIALISED, a->line, 0, a->op,
+                          "reads shared byte %u, which nothing wrote", byte_of(a, c));
     return;
   }
   if (EMU_UNLIKELY(!ggi_emu_before(t, c->agent, c->stamp)))
