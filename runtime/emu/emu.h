@@ -174,7 +174,8 @@ typedef struct emu_trace {
 typedef struct emu_area {
   uintptr_t start;
   size_t bytes;
-  void *memory; /* with red zones */
+  void *memory;  /* with red zones */
+  size_t mapped; /* bytes of it by mmap: sparse; 0: from the heap */
   char name[32];
   size_t words;
   _Atomic(_Atomic uint32_t *) fixed; /* highest line that read it as constant */

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define RED_ZONE 256
 
@@ -42,7 +43,32 @@ emu_area *ggi_emu_area_find(const gg_emu *e, uintptr_t p, size_t bytes) {
   return i > 0 && inside(e->area[i - 1], p, bytes) ? e->area[i - 1] : NULL;
 }
 
-void *gg_emu_alloc_at(gg_emu *e, size_t bytes, size_t offset, const char *name) {
+/* A touched byte shall cost one small page. */
+static void keep_sparse(void *p, size_t bytes) {
+#ifdef MADV_NOHUGEPAGE
+  madvise(p, bytes, MADV_NOHUGEPAGE);
+#else
+  (void)p;
+  (void)bytes;
+#endif
+}
+
+/* Memory of an area: filled with 0xFF, or pages that come when touched. NULL: memory is short. */
+static void *area_memory(size_t whole, int sparse) {
+  void *memory = NULL;
+  if (sparse) {
+    memory = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                  -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    keep_sparse(memory, whole);
+    return memory;
+  }
+  memory = aligned_alloc(256, whole);
+  if (memory != NULL) memset(memory, 0xff, whole);
+  return memory;
+}
+
+static void *area_new(gg_emu *e, size_t bytes, size_t offset, const char *name, int sparse) {
   if (e == NULL || bytes > SIZE_MAX / 2 || offset > SIZE_MAX / 4) return NULL;
   if (e->areas == e->area_room) {
     size_t room = e->area_room == 0 ? 16 : e->area_room * 2;
@@ -55,12 +81,12 @@ void *gg_emu_alloc_at(gg_emu *e, size_t bytes, size_t offset, const char *name) 
   if (a == NULL) return NULL;
   size_t zone = RED_ZONE + offset % 256;
   size_t whole = (zone + bytes + RED_ZONE + 255) / 256 * 256;
-  a->memory = aligned_alloc(256, whole);
+  a->memory = area_memory(whole, sparse);
   if (a->memory == NULL) {
     free(a);
     return NULL;
   }
-  memset(a->memory, 0xff, whole);
+  a->mapped = sparse ? whole : 0;
   a->start = (uintptr_t)a->memory + zone;
   a->bytes = bytes;
   a->words = words_of(a->start, bytes);
@@ -73,7 +99,15 @@ void *gg_emu_alloc_at(gg_emu *e, size_t bytes, size_t offset, const char *name) 
 }
 
 void *gg_emu_alloc(gg_emu *e, size_t bytes, const char *name) {
-  return gg_emu_alloc_at(e, bytes, 0, name);
+  return area_new(e, bytes, 0, name, 0);
+}
+
+void *gg_emu_alloc_at(gg_emu *e, size_t bytes, size_t offset, const char *name) {
+  return area_new(e, bytes, offset, name, 0);
+}
+
+void *gg_emu_alloc_sparse(gg_emu *e, size_t bytes, size_t offset, const char *name) {
+  return area_new(e, bytes, offset, name, 1);
 }
 
 static void drop_trace(void *p, size_t bytes) {
@@ -84,7 +118,10 @@ static void area_free(emu_area *a) {
   drop_trace((void *)atomic_load(&a->fixed), a->words * sizeof(uint32_t));
   drop_trace((void *)atomic_load(&a->read), a->words * sizeof(emu_trace));
   drop_trace((void *)atomic_load(&a->written), a->words * sizeof(emu_trace));
-  free(a->memory);
+  if (a->mapped)
+    munmap(a->memory, a->mapped);
+  else
+    free(a->memory);
   free(a);
 }
 
@@ -158,7 +195,7 @@ emu_area *ggi_emu_area_checked(emu_world *w, const void *p, unsigned bytes, unsi
 static pthread_mutex_t birth = PTHREAD_MUTEX_INITIALIZER;
 
 /* Zero pages, when the first access of the kind comes. NULL: memory is short. */
-static void *give(emu_world *w, _Atomic(void *) *where, size_t bytes) {
+static void *give(emu_world *w, const emu_area *a, _Atomic(void *) *where, size_t bytes) {
   pthread_mutex_lock(&birth);
   void *p = atomic_load(where);
   if (p == NULL) {
@@ -167,6 +204,8 @@ static void *give(emu_world *w, _Atomic(void *) *where, size_t bytes) {
     if (p == MAP_FAILED) {
       p = NULL;
       w->short_of_memory = 1;
+    } else if (a->mapped) {
+      keep_sparse(p, bytes);
     }
     atomic_store(where, p);
   }
@@ -184,7 +223,7 @@ static void raise_to(_Atomic uint64_t *at, uint64_t value) {
 void ggi_emu_global_fixed(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line) {
   _Atomic uint32_t *fixed = atomic_load_explicit(&a->fixed, memory_order_acquire);
   if (EMU_UNLIKELY(fixed == NULL)) {
-    fixed = give(w, (_Atomic(void *) *)&a->fixed, a->words * sizeof *fixed);
+    fixed = give(w, a, (_Atomic(void *) *)&a->fixed, a->words * sizeof *fixed);
     if (fixed == NULL) return;
   }
   size_t i = ((uintptr_t)p >> 2) - (a->start >> 2);
@@ -214,7 +253,7 @@ static void leave_trace(emu_world *w, _Atomic(emu_trace *) *where, const emu_are
                         unsigned bytes, int line) {
   emu_trace *trace = atomic_load_explicit(where, memory_order_acquire);
   if (EMU_UNLIKELY(trace == NULL)) {
-    trace = give(w, (_Atomic(void *) *)where, a->words * sizeof *trace);
+    trace = give(w, a, (_Atomic(void *) *)where, a->words * sizeof *trace);
     if (trace == NULL) return;
   }
   uint64_t key = trace_key(w, line);
@@ -296,6 +335,26 @@ static void compare_word(race *r, const emu_trace *written, const emu_trace *rea
     found(r, key_line(last), writer, (int)fixed, UINT64_MAX, "is read as constant by");
 }
 
+/* The first word at or after i whose trace was ever touched: sparse areas have gigabytes of traces,
+ * and reading a page that nobody wrote would make it. Pages that cannot be told count as touched.
+ */
+static size_t touched(const emu_area *a, const emu_trace *written, size_t i) {
+  enum { PAGES = 4096 };
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+  unsigned char resident[PAGES];
+  const size_t per_page = page / sizeof *written;
+  if (!a->mapped || i % per_page != 0) return i;
+  while (i < a->words) {
+    size_t left = (a->words - i + per_page - 1) / per_page;
+    size_t pages = left < PAGES ? left : PAGES;
+    if (mincore((void *)(uintptr_t)(written + i), pages * page, resident) != 0) return i;
+    for (size_t k = 0; k < pages; k++)
+      if (resident[k] & 1) return i + k * per_page;
+    i += pages * per_page;
+  }
+  return a->words;
+}
+
 int ggi_emu_global_end(gg_emu *e, const gg_emu_launch *l, emu_notes *notes) {
   race r = {NULL, 0, l->block_x, notes, 0};
   for (size_t k = 0; k < e->areas; k++) {
@@ -305,6 +364,7 @@ int ggi_emu_global_end(gg_emu *e, const gg_emu_launch *l, emu_notes *notes) {
     if (written == NULL) continue;
     r.area = a;
     for (size_t i = 0; i < a->words; i++) {
+      if ((i = touched(a, written, i)) >= a->words) break;
       r.byte = i == 0 ? 0 : i * 4 - (a->start & 3);
       compare_word(&r, &written[i], read != NULL ? &read[i] : NULL,
                    fixed != NULL ? atomic_load_explicit(&fixed[i], memory_order_relaxed) : 0);
