@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { AXIS_MAX = 6, DEPTH_MAX = 24 };
+enum { SIZES_MAX = 24, RASTER_TILES = 11 };
 
 typedef struct size_list {
-  int64_t value[DEPTH_MAX];
+  int64_t value[SIZES_MAX];
   size_t count;
 } size_list;
 
@@ -37,7 +37,7 @@ int ggcheck_stages_guess(const gg_kernel *row) {
 }
 
 static void add_size(size_list *list, int64_t value, int unit, int64_t least) {
-  if (value < least || !multiple_of(value, unit) || list->count == DEPTH_MAX) return;
+  if (value < least || !multiple_of(value, unit) || list->count == SIZES_MAX) return;
   for (size_t i = 0; i < list->count; i++)
     if (list->value[i] == value) return;
   list->value[list->count++] = value;
@@ -217,6 +217,32 @@ static void add_semantics(const gg_kernel *row, ggcheck_cases *out) {
   }
 }
 
+/* Every operand with a row, then with a matrix, beyond 2^31 elements: offsets in 32 bits overflow.
+ */
+static void add_wide(const gg_kernel *row, ggcheck_cases *out) {
+  int64_t k = row->tile_k > row->min_k ? row->tile_k : row->min_k;
+  ggcheck_case c =
+      general(row, rounded(row->tile_m, row->multiple_m), rounded(row->tile_n, row->multiple_n),
+              rounded(k > 2 ? k : 2, row->multiple_k), 1, GGCHECK_NORMAL);
+  c.wide_ld = true;
+  add_case(out, &c);
+  c.wide_ld = false;
+  c.wide_stride = true;
+  c.batch = 2;
+  add_case(out, &c);
+}
+
+/* Many tiles each way: rasters walk groups of tiles, the last of which are not whole. */
+static void add_rasters(const gg_kernel *row, ggcheck_cases *out) {
+  int64_t k = rounded(row->min_k > 1 ? row->min_k : 1, row->multiple_k);
+  int64_t m = rounded(row->tile_m, row->multiple_m), n = rounded(row->tile_n, row->multiple_n);
+  ggcheck_case c = general(row, RASTER_TILES * m, 2 * n, k, 1, GGCHECK_INTEGER);
+  add_case(out, &c);
+  c.m = 2 * m;
+  c.n = RASTER_TILES * n;
+  add_case(out, &c);
+}
+
 /* One block, guarded where the row has guards, over every stage of the ring and around again. */
 static void add_schedules(const gg_kernel *row, int schedules, ggcheck_cases *out) {
   int step_m = row->multiple_m > 1 ? row->multiple_m : 1;
@@ -244,6 +270,8 @@ void ggcheck_default_cases(const gg_kernel *row, int schedules, ggcheck_cases *o
   add_edges(row, out);
   add_semantics(row, out);
   add_batches(row, out);
+  add_rasters(row, out);
+  add_wide(row, out);
 }
 
 void ggcheck_size_cases(const gg_kernel *row, int64_t m, int64_t n, int64_t k, int64_t batch,
@@ -272,7 +300,8 @@ void ggcheck_case_text(const gg_kernel *row, const ggcheck_case *c, char *text, 
       at += snprintf(extra + at, sizeof extra - (size_t)at, " ld%c+%lld", names[o],
                      (long long)(c->gap[o] * (unit > 1 ? unit : 1)));
   }
-  snprintf(text, size, "%lldx%lldx%lld%s alpha %g beta %g%s%s%s%s%s", (long long)c->m,
-           (long long)c->n, (long long)c->k, batch, c->alpha, c->beta, fills[c->fill], extra,
+  const char *wide = c->wide_ld ? " rows beyond 2^31" : c->wide_stride ? " batch beyond 2^31" : "";
+  snprintf(text, size, "%lldx%lldx%lld%s alpha %g beta %g%s%s%s%s%s%s", (long long)c->m,
+           (long long)c->n, (long long)c->k, batch, c->alpha, c->beta, fills[c->fill], extra, wide,
            c->in_place ? " C=D" : "", c->poison_ab ? " A,B=NaN" : "", c->poison_c ? " C=NaN" : "");
 }

@@ -26,8 +26,11 @@ typedef struct ggcheck_case {
   bool in_place;  /* C is D */
   bool poison_ab; /* A and B are NaN throughout and must not be read: alpha is 0 */
   bool poison_c;  /* C likewise: beta is 0. Otherwise C is null where beta is 0 */
-  bool measure;   /* count conflicts and sectors here */
-  int schedules;  /* random schedules after the fixed one, bits compared */
+  /* Leading dimensions, or batch strides, so long that the last row, or matrix, lies beyond 2^31
+   * elements: memory is sparse. Skipped where the system does not give the addresses. */
+  bool wide_ld, wide_stride;
+  bool measure;  /* count conflicts and sectors here */
+  int schedules; /* random schedules after the fixed one, bits compared */
 } ggcheck_case;
 
 typedef struct ggcheck_cases {

@@ -85,7 +85,7 @@ static int64_t gap_behind(const ggcheck_operand *o, int64_t matrix, int64_t row)
   return 0;
 }
 
-bool ggcheck_operand_alloc(ggcheck_operand *o, gg_emu *emu, size_t skew) {
+bool ggcheck_operand_alloc(ggcheck_operand *o, gg_emu *emu, size_t skew, bool sparse) {
   char name[2] = {o->name, 0};
   bool empty = o->rows <= 0 || o->cols <= 0 || o->matrices <= 0;
   o->size = 0;
@@ -93,7 +93,8 @@ bool ggcheck_operand_alloc(ggcheck_operand *o, gg_emu *emu, size_t skew) {
     int64_t last = (o->matrices - 1) * o->stride + (o->rows - 1) * o->ld + o->cols;
     o->size = (size_t)last * width(o);
   }
-  o->bytes = gg_emu_alloc_at(emu, o->size, skew, name);
+  o->bytes = sparse ? gg_emu_alloc_sparse(emu, o->size, skew, name)
+                    : gg_emu_alloc_at(emu, o->size, skew, name);
   if (!o->bytes) return false;
   uint64_t bits = canary_bits(o->type, 1, o->name);
   for (int64_t matrix = 0; !empty && matrix < o->matrices; matrix++)

@@ -43,8 +43,8 @@ void ggcheck_store(gg_dtype type, void *at, double value); /* rounds */
 
 /* Computes size from the other fields and allocates; skew: bytes of the base past a 256-byte
  * boundary. Every element of the gaps near a row, and every element of the matrices, becomes a
- * canary. false: out of memory. */
-bool ggcheck_operand_alloc(ggcheck_operand *o, gg_emu *emu, size_t skew);
+ * canary. sparse: of gigabytes, few of them touched. false: out of memory or addresses. */
+bool ggcheck_operand_alloc(ggcheck_operand *o, gg_emu *emu, size_t skew, bool sparse);
 void ggcheck_operand_free(ggcheck_operand *o, gg_emu *emu);
 
 void *ggcheck_operand_at(const ggcheck_operand *o, int64_t matrix, int64_t row, int64_t col);

@@ -14,6 +14,8 @@
 
 enum { A, B, C, D };
 
+static const int64_t BEYOND = (INT64_C(1) << 31) + 64; /* elements */
+
 /* A case on its way: what is allocated for it. */
 typedef struct run {
   ggcheck_session *session;
@@ -63,8 +65,10 @@ static void shape(run *x, int o, gg_dtype type, int64_t rows, int64_t cols) {
   *op = (ggcheck_operand){.name = (char)('a' + o), .type = type, .rows = rows, .cols = cols};
   int64_t unit = unit_of(x, o);
   op->ld = round_up(cols > 1 ? cols : 1, unit) + c->gap[o] * unit;
+  if (c->wide_ld && rows > 1) op->ld = round_up(BEYOND / (rows - 1) + 1, unit);
   bool shared = o < D && c->shared[o];
   op->stride = shared ? 0 : rows * op->ld + c->stride_gap[o] * unit;
+  if (c->wide_stride && !shared) op->stride = round_up(BEYOND, unit);
   op->matrices = shared && c->batch > 1 ? 1 : c->batch;
 }
 
@@ -105,6 +109,7 @@ static bool allocate(run *x) {
   const ggcheck_case *c = x->c;
   const gg_kernel *row = x->row;
   bool a_t = row->order_a == GG_ORDER_T, b_t = row->order_b == GG_ORDER_T;
+  bool sparse = c->wide_ld || c->wide_stride;
   x->operand[D].type = row->type_d;
   shape(x, A, row->type_a, a_t ? c->k : c->m, a_t ? c->m : c->k);
   shape(x, B, row->type_b, b_t ? c->n : c->k, b_t ? c->k : c->n);
@@ -114,7 +119,7 @@ static bool allocate(run *x) {
   for (int o = A; o <= D; o++) {
     if (o == C && !x->operand[C].matrices) continue;
     size_t skew = c->skew[o] ? (size_t)(unit_of(x, o) * ggi_dtype_bytes(x->operand[o].type)) : 0;
-    if (!ggcheck_operand_alloc(&x->operand[o], x->session->emu, skew)) return false;
+    if (!ggcheck_operand_alloc(&x->operand[o], x->session->emu, skew, sparse)) return false;
   }
   x->c_before = calloc((size_t)(c->batch * c->m * c->n) + 1, sizeof(double));
   return x->c_before && ggcheck_reference_alloc(&x->reference, c->m, c->n, c->k);
@@ -275,6 +280,9 @@ bool ggcheck_run(ggcheck_session *s, const gg_kernel *row, const ggcheck_case *c
     if (good && !schedules(&x)) good = false;
     report->problems++;
     report->failed_problems += !good;
+  } else if (c->wide_ld || c->wide_stride) {
+    report->stopped = "offsets beyond 32 bits were not checked: there are no such addresses";
+    memory = true;
   } else {
     report->memory = true;
   }
