@@ -76,21 +76,22 @@ static void report_duplicate(const kernel_plan *first, const kernel_plan *second
   const kernel_spec *at = second->spec;
   diag_add(d, DIAG_ERROR, at->file, at->line, NULL, "duplicate-name",
            "kernel %s is also that of %s:%d, which differs in %s (%s there, %s here); keep one, or "
-           "generate the two into different folders with --prefix%s",
+           "write each to a folder of its own with --prefix%s",
            second->name, first->spec->file, first->spec->line, plan_field_name((plan_field)f),
            plan_value_text(first, (plan_field)f, scratch[0]),
            plan_value_text(second, (plan_field)f, scratch[1]), spec_call_note(at, note));
 }
 
-/* Takes the plan over. false: memory is short. */
-static bool add_plan(kernel_set *k, name_index *x, kernel_plan *p, diag *d) {
+/* Takes the plan over. false: memory is short. *fresh: no other plan has its name. */
+static bool add_plan(kernel_set *k, name_index *x, kernel_plan *p, bool *fresh, diag *d) {
   if (!index_room(x, k)) return false;
   size_t *slot = slot_of(x, k, p->name);
   if (*slot) {
     kernel *known = &k->kernels[*slot - 1];
     int f = difference(&known->plan, p);
     bool added = true;
-    if (f < PLAN_FIELD_COUNT)
+    *fresh = f == PLAN_FIELD_COUNT;
+    if (!*fresh)
       report_duplicate(&known->plan, p, f, d);
     else
       added = add_request(known, p->spec);
@@ -137,8 +138,9 @@ static bool add_point(kernel_set *k, name_index *x, const kernel_spec *s, bool *
   bool ok = result != PLAN_MEMORY;
   *legal = result == PLAN_OK || result == PLAN_SAME;
   if (result == PLAN_ILLEGAL) ok = reject(k, s, &fault, d);
+  bool fresh = true; /* one duplicate a point is told, not one a variant */
   for (size_t i = 0; i < made; ++i) {
-    if (ok && *legal) ok = add_plan(k, x, &plans[i], d);
+    if (ok && *legal && fresh) ok = add_plan(k, x, &plans[i], &fresh, d);
     plan_free(&plans[i]);
   }
   return ok;

@@ -1,0 +1,3 @@
+--! args .
+--! exit 2
+--! | .:1: error: cannot be read: Is a directory [unreadable]

@@ -1,0 +1,2 @@
+--! exit 2
+--! | empty_file.lua:1: error: the file asks for no kernel; write gemm { ... } [no-kernels]

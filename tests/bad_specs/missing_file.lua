@@ -1,0 +1,3 @@
+--! args missing.lua
+--! exit 2
+--! | missing.lua:1: error: cannot be read: No such file or directory [unreadable]
