@@ -71,13 +71,18 @@ static emu_site *site_of(emu_warp *p, unsigned op, int line) {
     p->sites = grown;
     p->site_room = room;
   }
-  emu_site *s = p->sites[line];
-  while (s != NULL && s->op != op)
-    s = s->next;
+  emu_site **at = &p->sites[line];
+  while (*at != NULL && (*at)->op != op)
+    at = &(*at)->next;
+  emu_site *s = *at;
   if (s == NULL) {
     s = site_new(p->sites[line], op, line);
-    if (s != NULL) p->sites[line] = s;
+    if (s == NULL) return NULL;
+  } else {
+    *at = s->next; /* to the front, where it is found at once: kernels change, sites stay */
+    s->next = p->sites[line];
   }
+  p->sites[line] = s;
   return s;
 }
 

@@ -7,7 +7,7 @@
  *   gg_emu        memory, options, results            device.c, launch.c, report.c
  *   emu_world     fibers, scheduling, clocks          sched.c, clock.c, barrier.c
  *   emu_block     shared memory and its shadow        shared.c, copy.c
- *   emu_area      one global allocation               global.c
+ *   emu_area      one global allocation               area.c, trace.c
  *   emu_site      one primitive of one warp's code    count.c, cost.c
  */
 #ifndef GGI_EMU_H
@@ -64,7 +64,6 @@ typedef struct emu_cell {
   uint8_t written; /* 0: nothing wrote it */
   uint8_t read;    /* 0: no reads since; 1: some; 2: and some in the overflow list */
   uint8_t split;   /* whole cells only: the parts hold the state */
-  uint8_t pad[7];
 } emu_cell;
 
 /* Reads of one warp at two stamps without order between them: rare. */
@@ -162,7 +161,7 @@ typedef struct emu_notes {
   size_t slots;
 } emu_notes;
 
-/* -- Global memory (global.c) -- */
+/* -- Global memory (area.c, trace.c) -- */
 
 /* What a launch did to one allocation, per 4-byte word, so kept that the order of events does not
  * matter: extremes of (thread, line), 0 for none. Arrays come when first needed. */
@@ -181,6 +180,7 @@ typedef struct emu_area {
   _Atomic(_Atomic uint32_t *) fixed; /* highest line that read it as constant */
   _Atomic(emu_trace *) read;
   _Atomic(emu_trace *) written;
+  _Atomic uint8_t *chunk_written; /* marks on stretches of `written` */
 } emu_area;
 
 struct emu_world {
@@ -190,7 +190,8 @@ struct emu_world {
   gg_emu *device;
   gg_emu_options options;
   uint64_t step_limit;
-  uint64_t random;       /* state; 0: fixed schedule */
+  uint64_t random;       /* state of ggi_emu_random, of this block */
+  int shuffled;          /* 0: fixed schedule */
   uint64_t block_index;  /* that runs now */
   uint64_t first_thread; /* of the block, in the launch */
   uint32_t threads, warps, agents, blocks;
@@ -241,7 +242,7 @@ void ggi_emu_endless(emu_world *w, int line) __attribute__((noreturn));
 /* Every primitive passes here once, before it does anything. */
 static inline void ggi_emu_step(emu_world *w, int line) {
   if (EMU_UNLIKELY(++w->current->steps > w->step_limit)) ggi_emu_endless(w, line);
-  if (EMU_UNLIKELY(w->random != 0) && ggi_emu_random(w) % 16 == 0) ggi_emu_yield(w);
+  if (EMU_UNLIKELY(w->shuffled) && ggi_emu_random(w) % 16 == 0) ggi_emu_yield(w);
 }
 
 /* -- clock.c -- */
@@ -272,12 +273,17 @@ void ggi_emu_shared_write(emu_world *w, uint32_t off, unsigned op, int line);
 void ggi_emu_shared_copy_begin(emu_world *w, uint32_t off, unsigned op, int line);
 void ggi_emu_shared_copy_end(emu_world *w, uint32_t off, unsigned width, int line);
 
-/* -- global.c -- */
+/* -- area.c -- */
 emu_area *ggi_emu_area_find(const gg_emu *e, uintptr_t p, size_t bytes); /* NULL: in none */
 /* The allocation of an access, or NULL: refused and reported. */
 emu_area *ggi_emu_area_checked(emu_world *w, const void *p, unsigned bytes, unsigned align,
                                unsigned op, int line);
 void ggi_emu_areas_free(gg_emu *e);
+void ggi_emu_keep_sparse(void *p, size_t bytes);
+
+/* -- trace.c -- */
+int ggi_emu_trace_create(emu_area *a); /* 0, or -1: memory is short */
+void ggi_emu_trace_free(emu_area *a);
 void ggi_emu_global_fixed(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line);
 void ggi_emu_global_read(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line);
 void ggi_emu_global_write(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line);

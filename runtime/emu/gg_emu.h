@@ -88,8 +88,8 @@ void gg_emu_set_options(gg_emu *e, const gg_emu_options *o);
 void *gg_emu_alloc(gg_emu *e, size_t bytes, const char *name);
 /* As alloc, but the first byte is `offset` bytes past a 256-byte boundary: for odd pointers. */
 void *gg_emu_alloc_at(gg_emu *e, size_t bytes, size_t offset, const char *name);
-/* As alloc_at, for gigabytes of which little is touched (offsets beyond 32 bits): pages come when they
- * are touched, and what nobody wrote reads as zero bytes instead of 0xFF. */
+/* As alloc_at, for gigabytes of which little is touched (offsets beyond 32 bits): pages come when
+ * they are touched, and what nobody wrote reads as zero bytes instead of 0xFF. */
 void *gg_emu_alloc_sparse(gg_emu *e, size_t bytes, size_t offset, const char *name);
 int gg_emu_free(gg_emu *e, void *p); /* 0; -1: not an allocation of e */
 /* 1 if all of [p, p + bytes) lies in one allocation. */

@@ -14,7 +14,7 @@
 #if GGI_EMU_ASAN
 #define STACK_BYTES ((size_t)512 << 10)
 #else
-#define STACK_BYTES ((size_t)128 << 10)
+#define STACK_BYTES ((size_t)256 << 10)
 #endif
 
 __thread emu_world *ggi_emu_world __attribute__((tls_model("initial-exec")));
@@ -73,7 +73,7 @@ static emu_thread *pick_next(emu_world *w) {
 }
 
 static emu_thread *pick(emu_world *w) {
-  return w->random != 0 ? pick_random(w) : pick_next(w);
+  return w->shuffled ? pick_random(w) : pick_next(w);
 }
 
 static void go(emu_world *w, emu_thread *to) {
@@ -193,7 +193,8 @@ void ggi_emu_run_block(emu_world *w, uint64_t index) {
   const gg_emu_launch *l = w->launch;
   w->block_index = index;
   w->first_thread = index * w->threads;
-  w->random = w->options.seed != 0 ? seeded(w->options.seed, index) : 0;
+  w->random = seeded(w->options.seed, index);
+  w->shuffled = w->options.seed != 0;
   w->abandoned = 0;
   w->current = NULL;
   w->live = w->threads;

@@ -57,6 +57,29 @@ static void memory(void **state) {
   gg_emu_destroy(NULL);
 }
 
+/* Offsets beyond 32 bits, in memory that is there only where it is touched. */
+static void sparse_memory(void **state) {
+  rig *r = *state;
+  const size_t bytes = (size_t)6 << 30;
+  float *p = gg_emu_alloc_sparse(r->emu, bytes, 4, "sparse");
+  assert_non_null(p);
+  assert_int_equal((uintptr_t)p % 256, 4);
+  assert_true(gg_emu_contains(r->emu, p, bytes));
+  assert_false(gg_emu_contains(r->emu, p, bytes + 1));
+  float *last = p + bytes / sizeof *p - 64;
+  r->args.c = r->args.d = last;
+  rig_run(r, global_own_ok);
+  rig_silent(r);
+  for (int i = 0; i < 64; i++)
+    assert_true(last[i] == 2.0f);
+  rig_run(r, global_two_writers);
+  assert_int_equal(rig_count(r, GG_EMU_GLOBAL_RACE), 1);
+  r->blocks = 2;
+  rig_run(r, global_own_ok);
+  assert_int_equal(rig_count(r, GG_EMU_OUT_OF_BOUNDS), 4);
+  assert_int_equal(gg_emu_free(r->emu, p), 0);
+}
+
 /* Fibers, shadow and counts fit themselves to each launch. */
 static void geometries_change(void **state) {
   rig *r = *state;
@@ -103,6 +126,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(wrong_launches_are_refused, setup, teardown),
       cmocka_unit_test_setup_teardown(memory, setup, teardown),
+      cmocka_unit_test_setup_teardown(sparse_memory, setup, teardown),
       cmocka_unit_test_setup_teardown(geometries_change, setup, teardown),
       cmocka_unit_test_setup_teardown(kind_names, setup, teardown),
   };
