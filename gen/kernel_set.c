@@ -198,7 +198,7 @@ bool kernel_set_load(kernel_set *k, const char *const *paths, size_t count, cons
     diag_add(d, DIAG_ERROR, NULL, 0, NULL, "out-of-memory", "memory is short");
   free(x.slots);
   for (size_t i = 0; i < k->count; ++i)
-    plan_warn(&k->kernels[i].plan, &k->specs, d);
+    plan_warn(&k->kernels[i].plan, d);
   return diag_errors(d) == errors;
 }
 

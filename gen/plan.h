@@ -136,7 +136,7 @@ plan_result plan_make(const kernel_spec *s, plan_variant variant, kernel_plan *o
 void plan_free(kernel_plan *p);
 
 /* Warnings about a legal plan (budgets, conflicts), placed at the spec's lines. */
-void plan_warn(const kernel_plan *p, const spec_set *set, diag *d);
+void plan_warn(const kernel_plan *p, diag *d);
 
 /* "name = value unit  # reason", one field a line, then the rejected candidates. */
 void plan_print(const kernel_plan *p, buf *out);

@@ -15,7 +15,7 @@ static spec_field unroll_field(const kernel_plan *p) {
   return p->unroll_stages ? SPEC_UNROLL_STAGES : SPEC_UNROLL_K;
 }
 
-static void warn_budgets(const kernel_plan *p, const spec_set *set, diag *d) {
+static void warn_budgets(const kernel_plan *p, diag *d) {
   const kernel_spec *s = p->spec;
   bool enforce = s->value[SPEC_BUDGET_ENFORCE] == 1;
   diag_level level = enforce ? DIAG_ERROR : DIAG_WARNING;
@@ -23,13 +23,13 @@ static void warn_budgets(const kernel_plan *p, const spec_set *set, diag *d) {
   if (bytes == SPEC_UNSET) bytes = LOOP_BYTES;
   if (fmas == SPEC_UNSET) fmas = BLOCK_FMAS;
   spec_field f = unroll_field(p);
-  if (p->loop_bytes > bytes && (enforce || !spec_allows(s, set, "loop-code")))
+  if (p->loop_bytes > bytes && (enforce || !spec_allows(s, "loop-code")))
     diag_add(d, level, s->file, line_of(s, f), spec_field_name(f), "loop-code",
              "the main loop of %s takes about %d bytes, more than %d; beyond 32 KB the instruction "
              "cache misses: 0.8 of the speed at 48 KB, 0.33 at 192 KB (measured, H200); use fewer "
              "unrolled steps",
              p->name, p->loop_bytes, bytes);
-  if (p->loop_fmas > fmas && (enforce || !spec_allows(s, set, "loop-fmas")))
+  if (p->loop_fmas > fmas && (enforce || !spec_allows(s, "loop-fmas")))
     diag_add(
         d, level, s->file, line_of(s, f), spec_field_name(f), "loop-fmas",
         "%d FMAs stand in one block of %s, more than %d; compile time grows with their square; "
@@ -39,7 +39,7 @@ static void warn_budgets(const kernel_plan *p, const spec_set *set, diag *d) {
 
 /* Shared stores of a turned operand: lanes lie 2 or more along k, a row of `pitch` apart. Without
  * padding and without swizzle, rows that are a multiple of 32 banks apart collide. */
-static void warn_conflicts(const kernel_plan *p, const spec_set *set, diag *d) {
+static void warn_conflicts(const kernel_plan *p, diag *d) {
   const kernel_spec *s = p->spec;
   static const struct {
     plan_field turn, pitch, lanes, copy;
@@ -64,7 +64,7 @@ static void warn_conflicts(const kernel_plan *p, const spec_set *set, diag *d) {
       if (same > worst) worst = same;
     }
     if (width > 32) worst = 1; /* a lane row alone fills the banks */
-    if (worst > 1 && !spec_allows(s, set, "bank-conflicts"))
+    if (worst > 1 && !spec_allows(s, "bank-conflicts"))
       diag_add(d, DIAG_WARNING, s->file, line_of(s, SPEC_PADDING), spec_field_name(SPEC_PADDING),
                "bank-conflicts",
                "the shared stores of %s in %s collide %d ways at a pitch of %d elements; use "
@@ -73,7 +73,7 @@ static void warn_conflicts(const kernel_plan *p, const spec_set *set, diag *d) {
   }
 }
 
-void plan_warn(const kernel_plan *p, const spec_set *set, diag *d) {
-  warn_budgets(p, set, d);
-  warn_conflicts(p, set, d);
+void plan_warn(const kernel_plan *p, diag *d) {
+  warn_budgets(p, d);
+  warn_conflicts(p, d);
 }
