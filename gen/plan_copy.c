@@ -61,6 +61,33 @@ static int choose_width(plan_builder *b, const operand_fields *o, bool along_k, 
                    extent, axis);
 }
 
+int plan_store_ways(int lanes, int vector, int pitch, int element) {
+  int group = element == 8 ? 16 : 32; /* lanes whose words one pass of the banks serves */
+  int words = element / 4, worst = 1;
+  for (int e = 0; e < vector; ++e) {
+    int used[32] = {0};
+    for (int lane = 0; lane < group; ++lane) {
+      int first = ((lane % lanes * vector + e) * pitch + lane / lanes) * words;
+      for (int w = 0; w < words; ++w)
+        ++used[(first + w) % 32];
+    }
+    for (int bank = 0; bank < 32; ++bank)
+      if (used[bank] > worst) worst = used[bank];
+  }
+  return worst;
+}
+
+/* Padding of a turned operand's rows: the least, in steps of 16 bytes, at which the fewest lanes of
+ * a shared store meet in one bank. */
+static int choose_padding(int row, int lanes, int vector, int element, int unit) {
+  int best = 0;
+  for (int pad = unit; pad <= 4 * unit; pad += unit)
+    if (plan_store_ways(lanes, vector, row + pad, element) <
+        plan_store_ways(lanes, vector, row + best, element))
+      best = pad;
+  return best;
+}
+
 void plan_copy_operand(plan_builder *b, int operand, bool shared_k_rows, bool allow_async) {
   kernel_plan *p = b->plan;
   const operand_fields *o = &operands[operand];
@@ -119,12 +146,15 @@ void plan_copy_operand(plan_builder *b, int operand, bool shared_k_rows, bool al
   if (p->swizzle) {
     plan_set(b, o->pad, 0, "swizzled instead");
   } else {
-    int unit = 16 / p->element;
-    int choice = turned ? (shared_k_rows ? unit : 1) : 0;
-    pad = plan_take(b, o->pad, SPEC_PADDING, choice, operand == 0 ? "pad" : NULL,
-                    turned ? "one %d-byte step, so that turned stores meet different banks"
-                           : "%d-byte rows are read and written in order: no conflicts",
-                    turned ? choice * p->element : row * p->element);
+    int unit = shared_k_rows ? 16 / p->element : 1;
+    int choice = turned ? choose_padding(row, lanes, vector, p->element, unit) : 0;
+    pad = turned ? plan_take(b, o->pad, SPEC_PADDING, choice, operand == 0 ? "pad" : NULL,
+                             "turned shared stores then meet in a bank %d ways, unpadded %d ways",
+                             plan_store_ways(lanes, vector, row + choice, p->element),
+                             plan_store_ways(lanes, vector, row, p->element))
+                 : plan_take(b, o->pad, SPEC_PADDING, choice, operand == 0 ? "pad" : NULL,
+                             "%d-byte rows are read and written in order: no conflicts",
+                             row * p->element);
   }
   plan_set(b, o->pitch, row + pad, "%d + %d", row, pad);
   int bytes = round_up(count * (row + pad) * p->element, 128);

@@ -7,6 +7,10 @@
 /* Is operand 0 (A) or 1 (B) contiguous along k in global memory? */
 bool plan_contiguous_k(const kernel_plan *p, int operand);
 
+/* The most words that lanes of one shared store meet in one bank: lanes stand `lanes` side by side along
+ * the rows of shared memory, `vector` rows apart, and each stores one element of its `vector`. */
+int plan_store_ways(int lanes, int vector, int pitch, int element);
+
 /* Sets path, turn, copy, copies, copy_lanes, pad, pitch, bytes and align of operand 0 (A) or 1 (B).
  * shared_k_rows: shared memory holds one row along m or n for each k; else one row along k for each
  * m or n. allow_async: cp.async may be used. Needs tiles, threads, swizzle. */

@@ -3,7 +3,7 @@
  * A warning stands at the spec field that causes it, says what it costs and what to do. A budget
  * that the spec enforces makes it an error.
  */
-#include "plan_build.h"
+#include "plan_copy.h"
 
 enum { LOOP_BYTES = 32768, BLOCK_FMAS = 2048 };
 
@@ -29,18 +29,19 @@ static void warn_budgets(const kernel_plan *p, diag *d) {
              "cache misses: 0.8 of the speed at 48 KB, 0.33 at 192 KB (measured, H200); use fewer "
              "unrolled steps",
              p->name, p->loop_bytes, bytes);
-  if (p->loop_fmas > fmas && (enforce || !spec_allows(s, "loop-fmas")))
+  if (p->loop_fmas > fmas && (enforce || !spec_allows(s, "block-fmas")))
     diag_add(
-        d, level, s->file, line_of(s, f), spec_field_name(f), "loop-fmas",
+        d, level, s->file, line_of(s, f), spec_field_name(f), "block-fmas",
         "%d FMAs stand in one block of %s, more than %d; compile time grows with their square; "
         "use fewer unrolled steps",
         p->loop_fmas, p->name, fmas);
 }
 
-/* Shared stores of a turned operand: lanes lie 2 or more along k, a row of `pitch` apart. Without
- * padding and without swizzle, rows that are a multiple of 32 banks apart collide. */
+/* Shared stores of a turned operand that collide although padding or a swizzle could spread them.
+ */
 static void warn_conflicts(const kernel_plan *p, diag *d) {
   const kernel_spec *s = p->spec;
+  if (s->value[SPEC_PADDING] == SPEC_UNSET) return; /* the plan chose the best there is */
   static const struct {
     plan_field turn, pitch, lanes, copy;
     const char *name;
@@ -50,26 +51,14 @@ static void warn_conflicts(const kernel_plan *p, diag *d) {
     if (!plan_value(p, operands[i].turn) || p->swizzle || p->family != FAMILY_SIMT) continue;
     int lanes = plan_value(p, operands[i].lanes);
     int vector = plan_value(p, operands[i].copy) / p->element;
-    int step = plan_value(p, operands[i].pitch) * vector * p->element / 4; /* words between lanes */
-    int rows = 32 / lanes; /* lanes side by side in one shared row */
-    int width = rows * p->element / 4;
-    /* Word w of lane (k, r) is k * step + r: how many of the k fall onto the same banks? */
-    int worst = 1;
-    for (int a = 0; a < lanes; ++a) {
-      int same = 0;
-      for (int k = 0; k < lanes; ++k) {
-        int distance = ((k - a) * step % 32 + 32) % 32;
-        if (distance < width || 32 - distance < width) ++same;
-      }
-      if (same > worst) worst = same;
-    }
-    if (width > 32) worst = 1; /* a lane row alone fills the banks */
-    if (worst > 1 && !spec_allows(s, "bank-conflicts"))
+    int pitch = plan_value(p, operands[i].pitch);
+    int worst = plan_store_ways(lanes, vector, pitch, p->element);
+    if (worst > 1 && !spec_allows(s, "bank-conflict"))
       diag_add(d, DIAG_WARNING, s->file, line_of(s, SPEC_PADDING), spec_field_name(SPEC_PADDING),
-               "bank-conflicts",
-               "the shared stores of %s in %s collide %d ways at a pitch of %d elements; use "
-               "padding = %d or swizzle = 128",
-               operands[i].name, p->name, worst, plan_value(p, operands[i].pitch), 16 / p->element);
+               "bank-conflict",
+               "the shared stores of %s in %s collide %d ways at a pitch of %d elements; leave "
+               "padding out (planned) or use swizzle = 128",
+               operands[i].name, p->name, worst, pitch);
   }
 }
 
