@@ -1,0 +1,322 @@
+/* test_problem.c - every wrong call has its own number and words; nothing is launched by one. */
+#include "fake.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static gg_device *device;
+static gg_context *context;
+static gg_kernel rows[3];
+static gg_kernel_table table;
+static fake_log launches;
+
+static gg_problem problem(void) {
+  gg_problem p;
+  gg_problem_init(&p, GG_F32);
+  p.device = device;
+  p.m = 20, p.n = 24, p.k = 8;
+  gg_problem_pack(&p);
+  return p;
+}
+
+static void refused(const gg_problem *p, gg_status status, const char *words) {
+  gg_plan *plan = NULL;
+  gg_status got = gg_plan_create(context, p, &plan);
+  if (got != status || !strstr(gg_error_detail(), words))
+    fail_msg("%s, \"%s\"; expected %s, \"%s\"", gg_status_name(got), gg_error_detail(),
+             gg_status_name(status), words);
+  assert_null(plan);
+}
+
+static void defaults(void **s) {
+  (void)s;
+  gg_problem p = problem();
+  assert_int_equal(p.batch, 1);
+  assert_int_equal(p.align_a, 16);
+  assert_int_equal(p.lda, 8);
+  assert_int_equal(p.ldb, 24);
+  assert_int_equal(p.stride_d, 480);
+  p.order_a = p.order_b = GG_ORDER_T;
+  gg_problem_pack(&p);
+  assert_int_equal(p.lda, 20);
+  assert_int_equal(p.ldb, 8);
+  gg_plan *plan = NULL;
+  p = problem();
+  assert_int_equal(gg_plan_create(context, &p, &plan), GG_OK);
+  assert_string_equal(gg_plan_kernel(plan), "f32");
+  assert_int_equal(gg_plan_workspace(plan), 0);
+  gg_plan_destroy(plan);
+}
+
+static void wrong_arguments(void **s) {
+  (void)s;
+  gg_problem p = problem();
+  gg_plan *plan;
+  assert_int_equal(gg_plan_create(NULL, &p, &plan), GG_ERR_ARGUMENT);
+  assert_int_equal(gg_plan_create(context, &p, NULL), GG_ERR_ARGUMENT);
+  assert_int_equal(gg_gemm(NULL, &p, NULL, gg_scalar_f32(1), gg_scalar_f32(0), NULL, 0, NULL),
+                   GG_ERR_ARGUMENT);
+  refused(NULL, GG_ERR_ARGUMENT, "problem: is NULL");
+  p.size = 8;
+  refused(&p, GG_ERR_ARGUMENT, "problem.size: is 8, this library's is");
+  p = problem(), p.device = NULL;
+  refused(&p, GG_ERR_ARGUMENT, "problem.device: is NULL");
+  p = problem(), p.order_b = (gg_order)7;
+  refused(&p, GG_ERR_ARGUMENT, "order_b: 7 is no order");
+  p = problem(), p.alpha = (gg_scalar_class)3;
+  refused(&p, GG_ERR_ARGUMENT, "alpha: 3 is no scalar class");
+  p = problem(), p.align_c = 24;
+  refused(&p, GG_ERR_ARGUMENT, "align_c: 24 is not a power of two of at least 4");
+  p = problem(), p.align_a = 2;
+  refused(&p, GG_ERR_ARGUMENT, "align_a: 2 is not");
+}
+
+static void wrong_types_and_sizes(void **s) {
+  (void)s;
+  gg_problem p = problem();
+  p.type_b = (gg_dtype)99;
+  refused(&p, GG_ERR_TYPE, "type_b: 99 is no element type");
+  p = problem(), p.type_d = GG_NONE;
+  refused(&p, GG_ERR_TYPE, "type_c: 0 is no element type");
+  p = problem(), p.m = -1;
+  refused(&p, GG_ERR_SIZE, "m: -1 is negative");
+  p = problem(), p.batch = -2;
+  refused(&p, GG_ERR_SIZE, "batch: -2 is negative");
+  p = problem(), p.lda = 7;
+  refused(&p, GG_ERR_LD, "lda: 7 is less than 8, the length of a row of A as stored (20 x 8)");
+  p = problem(), p.order_b = GG_ORDER_T, p.ldb = 7;
+  refused(&p, GG_ERR_LD, "ldb: 7 is less than 8, the length of a row of B as stored (24 x 8)");
+  p = problem(), p.ldd = 23;
+  refused(&p, GG_ERR_LD, "ldd: 23 is less than 24");
+  p = problem(), p.ldc = 23;
+  refused(&p, GG_ERR_LD, "ldc: 23");
+  p = problem(), p.batch = 2, p.stride_b = -1;
+  refused(&p, GG_ERR_STRIDE, "stride_b: -1 is negative");
+  p = problem(), p.batch = 2, p.stride_d = 0;
+  refused(&p, GG_ERR_STRIDE, "stride_d: 0 makes matrices of D share elements");
+  p = problem(), p.batch = 2, p.stride_d = 479;
+  refused(&p, GG_ERR_STRIDE, "stride_d: 479 makes");
+  p = problem(), p.m = INT64_MAX / 8;
+  refused(&p, GG_ERR_LIMIT, "offsets exceed 2^62");
+  p = problem(), p.m = p.n = (gg_i64)1 << 28, p.k = 1;
+  gg_problem_pack(&p);
+  refused(&p, GG_ERR_LIMIT, "exceed the 2147483647 blocks of one launch");
+}
+
+static void not_there_yet(void **s) {
+  (void)s;
+  gg_problem p = problem();
+  p.bias = GG_BIAS_N;
+  refused(&p, GG_ERR_UNSUPPORTED, "bias: 1 is not there in this version");
+  p = problem(), p.activation = GG_ACTIVATION_GELU;
+  refused(&p, GG_ERR_UNSUPPORTED, "activation: 2");
+  p = problem(), p.scaling_b = GG_SCALING_TENSOR;
+  refused(&p, GG_ERR_UNSUPPORTED, "scaling_b: 1");
+  p = problem(), p.residual = 1;
+  refused(&p, GG_ERR_UNSUPPORTED, "residual: 1");
+  p = problem(), p.absmax = 1;
+  refused(&p, GG_ERR_UNSUPPORTED, "absmax: 1");
+  p = problem(), p.order_d = GG_ORDER_T;
+  refused(&p, GG_ERR_UNSUPPORTED, "order_d: D is row-major only");
+}
+
+static void no_kernel(void **s) {
+  (void)s;
+  gg_problem p = problem();
+  p.type_a = p.type_b = p.type_c = p.type_d = GG_BF16;
+  refused(&p, GG_ERR_NO_KERNEL, "bf16 x bf16 -> bf16, acc f32, nn");
+  p = problem(), p.order_a = p.order_b = GG_ORDER_T;
+  gg_problem_pack(&p);
+  refused(&p, GG_ERR_NO_KERNEL, "A is stored t, the kernel's is n");
+  p = problem(), p.pin = "fastest";
+  refused(&p, GG_ERR_PIN, "no table has a kernel named fastest");
+  p = problem(), p.pin = "f64";
+  refused(&p, GG_ERR_PIN, "pin: f64: A is f32, the kernel's is f64");
+}
+
+static void other_device(void **s) {
+  (void)s;
+  gg_kernel row = fake_row("sm_999a", GG_F32, GG_ORDER_N, GG_ORDER_N);
+  row.arch = 999, row.arch_suffix = 'a';
+  gg_kernel_table t = fake_table(&row, 1);
+  const gg_kernel_table *tables[1] = {&t};
+  gg_context *own, *former = context;
+  assert_int_equal(gg_context_create(tables, 1, &own), GG_OK);
+  context = own;
+  gg_problem p = problem();
+  refused(&p, GG_ERR_ARCH, "sm_999a: built for sm_999a, which runs on sm_999 only");
+  gg_context_destroy(own);
+
+  t.emulated = !t.emulated;
+  assert_int_equal(gg_context_create(tables, 1, &own), GG_OK);
+  context = own;
+  refused(&p, GG_ERR_BACKEND, "built for");
+  gg_context_destroy(own);
+
+  assert_int_equal(gg_context_create(NULL, 0, &own), GG_OK);
+  context = own;
+  refused(&p, GG_ERR_NO_KERNEL, "the context's 0 tables hold no kernel");
+  gg_context_destroy(own);
+  context = former;
+}
+
+static void bad_table(gg_kernel_table t, gg_status status, const char *words) {
+  const gg_kernel_table *tables[2] = {&table, &t};
+  gg_context *own = NULL;
+  assert_int_equal(gg_context_create(tables, 2, &own), status);
+  assert_null(own);
+  if (!strstr(gg_error_detail(), words)) fail_msg("%s", gg_error_detail());
+}
+
+static void bad_tables(void **s) {
+  (void)s;
+  gg_kernel_table t = table;
+  t.abi = 99;
+  bad_table(t, GG_ERR_TABLE, "tables[1]: its ABI is 99, this library's is 1");
+  t = table, t.args_size = 8;
+  bad_table(t, GG_ERR_TABLE, "gg_args has 8 bytes");
+  t = table, t.row_size = 8;
+  bad_table(t, GG_ERR_TABLE, "gg_kernel 8");
+  t = table, t.count = -1;
+  bad_table(t, GG_ERR_TABLE, "has -1 rows");
+  gg_kernel row = rows[0];
+  row.entry = NULL;
+  bad_table(fake_table(&row, 1), GG_ERR_TABLE, "row 0, f32: has no entry");
+  row = rows[0], row.tile_m = 0;
+  bad_table(fake_table(&row, 1), GG_ERR_TABLE, "tile 0 x 16");
+  const gg_kernel_table *none[1] = {NULL};
+  gg_context *own = NULL;
+  assert_int_equal(gg_context_create(none, 1, &own), GG_ERR_ARGUMENT);
+  assert_int_equal(gg_context_create(NULL, 1, &own), GG_ERR_ARGUMENT);
+  assert_int_equal(gg_context_create(NULL, 0, NULL), GG_ERR_ARGUMENT);
+}
+
+static void devices(void **s) {
+  (void)s;
+  gg_device *none = NULL;
+  gg_status status = gg_device_cuda(9999, &none);
+#ifdef GEMMGEN_CUDA
+  assert_int_equal(status, GG_ERR_NO_DEVICE);
+#else
+  assert_int_equal(status, GG_ERR_NO_BACKEND);
+  assert_non_null(strstr(gg_error_detail(), "built without CUDA"));
+#endif
+  assert_null(none);
+  gg_emulated_options o;
+  gg_emulated_options_init(&o);
+  o.sms = 0;
+  assert_int_equal(gg_device_emulated(&o, &none), GG_ERR_ARGUMENT);
+  o.size = 1;
+  assert_int_equal(gg_device_emulated(&o, &none), GG_ERR_ARGUMENT);
+  assert_int_equal(gg_device_emulated(NULL, NULL), GG_ERR_ARGUMENT);
+  assert_int_equal(gg_device_get_info(device, NULL), GG_ERR_ARGUMENT);
+  assert_int_equal(gg_device_alloc(NULL, 1, NULL), GG_ERR_ARGUMENT);
+  assert_int_equal(gg_device_free(NULL, NULL), GG_ERR_ARGUMENT);
+  assert_int_equal(gg_device_free(device, NULL), GG_OK);
+  char host[4] = "abc";
+  void *memory = NULL;
+  assert_int_equal(gg_device_alloc(device, 4, &memory), GG_OK);
+  assert_int_equal(gg_device_upload(device, NULL, host, 4), GG_ERR_NULL);
+  assert_int_equal(gg_device_upload(device, memory, host, 4), GG_OK);
+  memset(host, 0, 4);
+  assert_int_equal(gg_device_download(device, host, memory, 4), GG_OK);
+  assert_string_equal(host, "abc");
+  assert_int_equal(gg_device_download(device, host, NULL, 0), GG_OK);
+  assert_int_equal(gg_device_free(device, memory), GG_OK);
+  gg_device_destroy(NULL);
+  gg_plan_destroy(NULL);
+  gg_context_destroy(NULL);
+}
+
+static void texts(void **s) {
+  (void)s;
+  /* Numbers are pinned. */
+  assert_int_equal(GG_ERR_ARGUMENT, 1);
+  assert_int_equal(GG_ERR_OVERLAP, 10);
+  assert_int_equal(GG_ERR_FAULT, 23);
+  assert_string_equal(gg_status_text(GG_OK), "success");
+  assert_string_equal(gg_status_name(GG_ERR_LD), "GG_ERR_LD");
+  assert_string_equal(gg_status_text((gg_status)4711), "unknown status");
+  for (int i = 0; i <= 23; ++i)
+    for (int j = 0; j < i; ++j)
+      assert_string_not_equal(gg_status_text((gg_status)i), gg_status_text((gg_status)j));
+}
+
+/* What is wrong in gg_run: pointers, scalars, workspace. */
+static void wrong_runs(void **s) {
+  (void)s;
+  gg_problem p = problem();
+  p.beta = GG_SCALAR_ONE;
+  gg_plan *plan;
+  assert_int_equal(gg_plan_create(context, &p, &plan), GG_OK);
+  void *memory;
+  assert_int_equal(gg_device_alloc(device, 1 << 16, &memory), GG_OK);
+  float *x = memory;
+  const gg_pointers good = {.a = x, .b = x + 2048, .c = x + 4096, .d = x + 6144};
+  const gg_scalar one = gg_scalar_f32(1), two = gg_scalar_f32(2);
+  launches.launches = 0;
+#define WRONG(status, words, pointers, alpha, beta, workspace, bytes)                              \
+  do {                                                                                             \
+    assert_int_equal(gg_run(plan, pointers, alpha, beta, workspace, bytes, NULL), status);         \
+    if (!strstr(gg_error_detail(), words)) fail_msg("%s", gg_error_detail());                      \
+  } while (0)
+  gg_pointers q = good;
+  assert_int_equal(gg_run(NULL, &q, one, one, NULL, 0, NULL), GG_ERR_ARGUMENT);
+  WRONG(GG_ERR_ARGUMENT, "pointers is NULL", NULL, one, one, NULL, 0);
+  WRONG(GG_ERR_SCALAR, "beta: 2 was stated to be one", &q, two, two, NULL, 0);
+  WRONG(GG_ERR_NULL, "workspace: is NULL, but workspace_bytes is 8", &q, two, one, NULL, 8);
+  q = good, q.a = NULL;
+  WRONG(GG_ERR_NULL, "pointers.a: is NULL, but k and alpha are not 0", &q, two, one, NULL, 0);
+  q = good, q.c = NULL;
+  WRONG(GG_ERR_NULL, "pointers.c: is NULL, but beta is not 0", &q, two, one, NULL, 0);
+  q = good, q.d = NULL;
+  WRONG(GG_ERR_NULL, "pointers.d: is NULL", &q, two, one, NULL, 0);
+  q = good, q.b = (const char *)q.b + 2;
+  WRONG(GG_ERR_ALIGNMENT, "pointers.b: ", &q, two, one, NULL, 0);
+  q = good, q.d = x + 19;
+  WRONG(GG_ERR_OVERLAP, "D at ", &q, two, one, NULL, 0);
+  q = good, q.c = x + 6144 + 1;
+  WRONG(GG_ERR_OVERLAP, "D may only be exactly C", &q, two, one, NULL, 0);
+  assert_int_equal(launches.launches, 0);
+#undef WRONG
+  gg_device_free(device, memory);
+  gg_plan_destroy(plan);
+}
+
+static int set_up(void **s) {
+  (void)s;
+  device = fake_device();
+  rows[0] = fake_row("f32", GG_F32, GG_ORDER_N, GG_ORDER_N);
+  rows[1] = fake_row("f32_nt", GG_F32, GG_ORDER_N, GG_ORDER_T);
+  rows[2] = fake_row("f64", GG_F64, GG_ORDER_N, GG_ORDER_N);
+  table = fake_table(rows, 3);
+  const gg_kernel_table *tables[1] = {&table};
+  fake_log_start(device, &launches);
+  return gg_context_create(tables, 1, &context) != GG_OK;
+}
+
+static int tear_down(void **s) {
+  (void)s;
+  gg_context_destroy(context);
+  gg_device_destroy(device);
+  return 0;
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(defaults),
+      cmocka_unit_test(wrong_arguments),
+      cmocka_unit_test(wrong_types_and_sizes),
+      cmocka_unit_test(not_there_yet),
+      cmocka_unit_test(no_kernel),
+      cmocka_unit_test(other_device),
+      cmocka_unit_test(bad_tables),
+      cmocka_unit_test(devices),
+      cmocka_unit_test(texts),
+      cmocka_unit_test(wrong_runs),
+  };
+  return cmocka_run_group_tests_name("problem", tests, set_up, tear_down);
+}

@@ -1,0 +1,195 @@
+/* test_select.c - each demand of a row has its reason; order of the table; wishes. */
+#include "fake.h"
+#include "select.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const gg_device_info device = {.name = "test",
+                                      .emulated = 1,
+                                      .arch = 90,
+                                      .sms = 132,
+                                      .shared_block = 232448,
+                                      .threads_block = 1024,
+                                      .blocks_launch = INT32_MAX};
+
+static ggi_call call(void) {
+  return (ggi_call){.type_a = GG_F32,
+                    .type_b = GG_F32,
+                    .type_c = GG_F32,
+                    .type_d = GG_F32,
+                    .type_acc = GG_F32,
+                    .m = 256,
+                    .n = 256,
+                    .k = 256,
+                    .batch = 1,
+                    .ld = {256, 256, 256, 256},
+                    .align = {16, 16, 16, 16}};
+}
+
+static gg_kernel row(void) {
+  return fake_row("row", GG_F32, GG_ORDER_N, GG_ORDER_N);
+}
+
+static void refuses(const gg_kernel *r, const ggi_call *c, ggi_why why, const char *text) {
+  char reason[200];
+  ggi_why got = ggi_row_applies(r, 1, c, &device, true, reason, sizeof reason);
+  assert_string_equal(reason, text);
+  assert_int_equal(got, why);
+  assert_int_equal(ggi_row_applies(r, 1, c, &device, true, NULL, 0), why);
+}
+
+static void applies(const gg_kernel *r, const ggi_call *c) {
+  char reason[200];
+  assert_int_equal(ggi_row_applies(r, 1, c, &device, true, reason, sizeof reason), GGI_APPLIES);
+  assert_string_equal(reason, "");
+}
+
+static void reasons(void **s) {
+  (void)s;
+  ggi_call c = call();
+  gg_kernel r = row();
+  applies(&r, &c);
+
+  char reason[200];
+  assert_int_equal(ggi_row_applies(&r, 0, &c, &device, true, reason, sizeof reason), GGI_BACKEND);
+  assert_string_equal(reason, "built for CUDA; the device is an emulated GPU");
+
+  r = row(), r.type_b = GG_F64;
+  refuses(&r, &c, GGI_TYPE, "B is f32, the kernel's is f64");
+  r = row(), r.type_acc = GG_F64;
+  refuses(&r, &c, GGI_TYPE, "the accumulator is f32, the kernel's is f64");
+  r = row(), r.order_a = GG_ORDER_T;
+  refuses(&r, &c, GGI_ORDER, "A is stored n, the kernel's is t");
+  r = row(), r.alpha = GG_SCALAR_ONE;
+  refuses(&r, &c, GGI_SCALAR, "alpha may be any value, the kernel's is one");
+  r = row(), r.beta = GG_SCALAR_ZERO;
+  refuses(&r, &c, GGI_SCALAR, "beta may be any value, the kernel's is zero");
+  r = row(), r.arch_suffix = 'a', r.arch = 100;
+  refuses(&r, &c, GGI_ARCH, "built for sm_100a, which runs on sm_100 only; the device is sm_90");
+  r = row(), r.arch_suffix = 'a', r.arch = 80;
+  refuses(&r, &c, GGI_ARCH, "built for sm_80a, which runs on sm_80 only; the device is sm_90");
+  r = row(), r.arch = 100;
+  refuses(&r, &c, GGI_ARCH, "built for sm_100 and later; the device is sm_90");
+  r = row(), r.shared_bytes = 232449;
+  refuses(&r, &c, GGI_DEVICE_LIMIT,
+          "needs 232449 bytes of shared memory a block; the device has 232448");
+  r = row(), r.threads = 2048;
+  refuses(&r, &c, GGI_DEVICE_LIMIT, "has 2048 threads a block; the device allows 1024");
+  r = row(), r.cluster_m = 2;
+  refuses(&r, &c, GGI_DEVICE_LIMIT, "asks for clusters, which this library does not launch yet");
+  r = row(), r.multiple_n = 96;
+  refuses(&r, &c, GGI_SHAPE, "n = 256 is not a multiple of 96");
+  r = row(), r.min_k = 257;
+  refuses(&r, &c, GGI_SHAPE, "k = 256 is less than 257");
+  r = row(), r.align[1] = 32;
+  refuses(&r, &c, GGI_ALIGN, "B's pointer is aligned to 16 bytes, the kernel asks for 32");
+  r = row(), r.align[3] = 16, c.ld[3] = 258;
+  refuses(&r, &c, GGI_ALIGN, "D's leading dimension of 258 is not a multiple of 16 bytes");
+  c = call(), c.stride[0] = 7;
+  r = row(), r.align[0] = 8;
+  applies(&r, &c); /* one matrix: its stride does not matter */
+  c.batch = 2;
+  refuses(&r, &c, GGI_ALIGN, "A's batch stride of 7 is not a multiple of 8 bytes");
+  c.stride[0] = 0;
+  applies(&r, &c);
+  c = call();
+  r = row(), r.min_fill_percent = 200; /* 256 tiles of 16 x 16 on 132 SMs: 194% */
+  refuses(&r, &c, GGI_WISH, "256 tiles are 194% of the device's 132 SMs, wished for 200%");
+}
+
+static void promises_open_kernels(void **s) {
+  (void)s;
+  ggi_call c = call();
+  gg_kernel r = row();
+  r.alpha = GG_SCALAR_ONE, r.beta = GG_SCALAR_ZERO;
+  c.alpha = GG_SCALAR_ONE, c.beta = GG_SCALAR_ZERO;
+  applies(&r, &c);
+  /* C is not read: neither its type nor its alignment counts. */
+  r.align[2] = 128, r.type_c = GG_F64;
+  applies(&r, &c);
+  r.alpha = r.beta = GG_SCALAR_ANY;
+  applies(&r, &c);
+  c.beta = GG_SCALAR_ONE;
+  assert_int_equal(ggi_row_applies(&r, 1, &c, &device, true, NULL, 0), GGI_TYPE);
+}
+
+static void huge_leading_dimension(void **s) {
+  (void)s;
+  ggi_call c = call();
+  gg_kernel r = row();
+  r.align[0] = 16;
+  c.ld[0] = INT64_MAX / 4 * 2 / 4 * 4;
+  applies(&r, &c);
+}
+
+static const char *choose(const gg_kernel *rows, int count, const ggi_call *c, const char *pin,
+                          bool *wishes) {
+  gg_kernel_table table = fake_table(rows, count);
+  table.emulated = 1;
+  const gg_kernel_table *tables[1] = {&table};
+  ggi_choice choice;
+  ggi_select(tables, 1, c, &device, pin, &choice);
+  if (wishes) *wishes = choice.wishes;
+  return choice.row ? choice.row->name : choice.text;
+}
+
+static void first_in_order(void **s) {
+  (void)s;
+  ggi_call c = call();
+  gg_kernel rows[3] = {row(), row(), row()};
+  rows[0].name = "fast", rows[1].name = "edge", rows[2].name = "any";
+  rows[0].multiple_m = 128, rows[0].align[0] = 16, rows[1].align[0] = 16;
+  assert_string_equal(choose(rows, 3, &c, NULL, NULL), "fast");
+  c.m = 255;
+  assert_string_equal(choose(rows, 3, &c, NULL, NULL), "edge");
+  c.align[0] = 4;
+  assert_string_equal(choose(rows, 3, &c, NULL, NULL), "any");
+  assert_string_equal(choose(rows, 2, &c, NULL, NULL),
+                      "edge: A's pointer is aligned to 4 bytes, the kernel asks for 16");
+  assert_string_equal(choose(rows, 3, &c, "any", NULL), "any");
+  assert_string_equal(choose(rows, 3, &c, "fast", NULL), "fast: m = 255 is not a multiple of 128");
+  assert_string_equal(choose(rows, 3, &c, "none", NULL), "");
+}
+
+static void wishes_are_dropped(void **s) {
+  (void)s;
+  ggi_call c = call();
+  gg_kernel rows[2] = {row(), row()};
+  rows[0].name = "large", rows[1].name = "small";
+  rows[0].min_fill_percent = 300;
+  bool wishes;
+  assert_string_equal(choose(rows, 2, &c, NULL, &wishes), "small");
+  assert_true(wishes);
+  rows[1].min_fill_percent = 400;
+  assert_string_equal(choose(rows, 2, &c, NULL, &wishes), "large");
+  assert_false(wishes);
+  assert_string_equal(choose(rows, 2, &c, "small", &wishes), "small"); /* a pin has no wishes */
+  c.batch = 2;                                                         /* 388% */
+  assert_string_equal(choose(rows, 2, &c, NULL, &wishes), "large");
+  assert_true(wishes);
+}
+
+static void pointers(void **s) {
+  (void)s;
+  assert_int_equal(ggi_pointer_align((void *)(uintptr_t)0x1010), 16);
+  assert_int_equal(ggi_pointer_align((void *)(uintptr_t)0x1004), 4);
+  assert_int_equal(ggi_pointer_align((void *)(uintptr_t)0x1001), 1);
+  assert_int_equal(ggi_pointer_align((void *)(uintptr_t)0x3000), 4096);
+  assert_int_equal(ggi_pointer_align(NULL), 4096);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(reasons),
+      cmocka_unit_test(promises_open_kernels),
+      cmocka_unit_test(huge_leading_dimension),
+      cmocka_unit_test(first_in_order),
+      cmocka_unit_test(wishes_are_dropped),
+      cmocka_unit_test(pointers),
+  };
+  return cmocka_run_group_tests_name("select", tests, NULL, NULL);
+}
