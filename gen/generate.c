@@ -253,12 +253,15 @@ static bool emit_and_write(job *j, outdir_result *result) {
   return ok;
 }
 
-static void tell(const job *j, const outdir_result *r) {
+static void tell(const job *j, const outdir_result *r, bool complete) {
   if (r->resumed) fprintf(stderr, "%s: a former run was interrupted; now complete\n", j->o->folder);
+  const char *path = r->removed_paths.data;
+  for (; path && *path; path += strcspn(path, "\n") + 1)
+    fprintf(stderr, "removed %.*s: no spec asks for it any more\n", (int)strcspn(path, "\n"), path);
   if (j->set.rejected)
     fprintf(stderr, "%zu of %zu combinations rejected; `gemmgen explain` lists them\n",
             j->set.rejected, j->set.swept);
-  if (j->o->quiet) return;
+  if (j->o->quiet || !complete) return;
   printf("%s: %zu kernel%s; %zu file%s written, %zu unchanged, %zu removed\n", j->o->folder,
          j->set.count, j->set.count == 1 ? "" : "s", r->written, r->written == 1 ? "" : "s",
          r->unchanged, r->removed);
@@ -278,7 +281,7 @@ exit_code generate(const generate_options *o) {
   else if (ok && !stop)
     wrote = emit_and_write(&j, &result);
   diag_print(j.d, stderr);
-  if (wrote) tell(&j, &result);
+  if (wrote || result.removed) tell(&j, &result, wrote);
   if (ok && stop && !diag_errors(j.d))
     fputs("gemmgen: --strict: warnings count as errors; nothing was written\n", stderr);
   exit_code code = exit_code_of(j.d, o->strict);
@@ -286,6 +289,7 @@ exit_code generate(const generate_options *o) {
     free(j.files[i].name);
     buf_free(&j.files[i].text);
   }
+  buf_free(&result.removed_paths);
   free(j.files);
   free(j.plans);
   buf_free(&j.command);

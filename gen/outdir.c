@@ -243,7 +243,7 @@ static bool commit(job *j, out_file *files, size_t count, const action *actions,
     ok = remove_file(j, gone[i], "");
     if (!ok) break;
     ++j->result->removed;
-    fprintf(stderr, "removed %s/%s: no spec asks for it any more\n", j->folder, gone[i]);
+    buf_printf(&j->result->removed_paths, "%s/%s\n", j->folder, gone[i]);
   }
   if (ok && manifest_action == WRITE)
     ok = write_file(j, OUTDIR_MANIFEST, manifest->data, manifest->size);

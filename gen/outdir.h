@@ -17,7 +17,8 @@ typedef struct out_file {
 
 typedef struct outdir_result {
   size_t written, unchanged, removed;
-  bool resumed; /* a former run had been interrupted */
+  buf removed_paths; /* one a line; the caller frees it */
+  bool resumed;      /* a former run had been interrupted */
 } outdir_result;
 
 /* The member "files" of a manifest: every file's name, size and sha256 (which it fills in), sorted
@@ -28,7 +29,7 @@ void outdir_seal(buf *manifest);
 
 /* Makes the folder hold these files and this sealed manifest, and no more of a former run's.
  * files are sorted by name (outdir_list sorts them). Files of a former run that are not asked for
- * any more are removed and named on stderr. A file that was changed by hand, or stands in the way
+ * any more are removed. A file that was changed by hand, or stands in the way
  * without being ours, is an error unless force; then nothing at all is written.
  * Nothing is touched that has its bytes already. false: errors in d. */
 bool outdir_write(const char *folder, out_file *files, size_t count, const buf *manifest,

@@ -13,9 +13,16 @@
 #include <time.h>
 
 /* Often, as one step may copy or compare a string of many MiB. */
-enum { HOOK_STEPS = 100 };
+enum { HOOK_STEPS = 100, MAX_DEPTH = 20000 };
 
-typedef enum limit { LIMIT_NONE, LIMIT_MEMORY, LIMIT_BLOCK, LIMIT_STEPS, LIMIT_SECONDS } limit;
+typedef enum limit {
+  LIMIT_NONE,
+  LIMIT_MEMORY,
+  LIMIT_BLOCK,
+  LIMIT_STEPS,
+  LIMIT_SECONDS,
+  LIMIT_DEPTH
+} limit;
 
 struct script {
   lua_State *L;
@@ -52,8 +59,14 @@ static void find_place(lua_State *L, char source[64], int *line) {
   }
 }
 
+/* Lua ends deep recursion by its stack or by our memory, whichever is first: the same fault. */
+static bool is_deep(lua_State *L) {
+  lua_Debug ar;
+  return lua_getstack(L, MAX_DEPTH, &ar) != 0;
+}
+
 static void note_limit(script *s, limit which) {
-  s->hit = which;
+  s->hit = s->L && is_deep(s->L) ? LIMIT_DEPTH : which;
   if (s->L) find_place(s->L, s->hit_source, &s->hit_line);
 }
 
@@ -132,7 +145,9 @@ static int handle_error(lua_State *L) {
   find_place(L, f->source, &f->line);
   add_trace(L, f->trace, sizeof f->trace);
   f->code = "script-error";
-  if (lua_type(L, 1) == LUA_TSTRING)
+  if (is_deep(L))
+    note_limit(s, LIMIT_DEPTH);
+  else if (lua_type(L, 1) == LUA_TSTRING)
     snprintf(f->text, sizeof f->text, "%s", split_place(lua_tostring(L, 1), f->source, &f->line));
   else
     snprintf(f->text, sizeof f->text, "the error value is a %s, not a string",
@@ -165,6 +180,11 @@ static void word_limit(const script *s, script_fault *f) {
     f->code = "script-time";
     snprintf(f->text, sizeof f->text, "the script ran longer than %.0f s; do less",
              s->limits.seconds);
+    break;
+  case LIMIT_DEPTH:
+    f->code = "script-depth";
+    snprintf(f->text, sizeof f->text,
+             "calls nest more than %d deep; does a function call itself without end?", MAX_DEPTH);
     break;
   case LIMIT_NONE:
     f->code = "out-of-memory";
@@ -251,7 +271,7 @@ bool script_call(script *s, int arguments, int results, script_fault *fault) {
     return true;
   }
   lua_settop(L, handler - 1);
-  if (s->hit == LIMIT_STEPS || s->hit == LIMIT_SECONDS || status == LUA_ERRMEM)
+  if (s->hit >= LIMIT_STEPS || status == LUA_ERRMEM)
     word_limit(s, fault);
   else if (!fault->code) { /* the handler itself had no room */
     fault->code = "script-error";

@@ -29,7 +29,8 @@ typedef enum script_kind {
 } script_kind;
 
 typedef struct script_fault {
-  const char *code; /* "syntax", "script-error", "script-memory", "script-steps", ... */
+  const char *code; /* "syntax", "script-error", "script-memory", "script-steps", "script-time",
+                       "script-depth", "binary-chunk", "out-of-memory" */
   char source[64];  /* name of the chunk where it happened, "" if in none */
   int line;         /* in that chunk; 0 if unknown */
   char text[400];   /* what, without place */

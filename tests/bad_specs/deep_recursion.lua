@@ -4,4 +4,4 @@ local function f(n)
 end
 f(1)
 --! exit 2
---! | deep_recursion.lua:3: error: stack overflow [script-error]
+--! | deep_recursion.lua:3: error: calls nest more than 20000 deep; does a function call itself without end? [script-depth]
