@@ -177,11 +177,11 @@ static const struct option *find_option(const char *word, size_t size) {
 static bool read_option(parser *p, int argc, char **argv, int *i, unsigned *commands,
                         const char **name) {
   const char *word = argv[*i];
-  const char *equals = strncmp(word, "--", 2) == 0 ? strchr(word, '=') : NULL;
+  const char *equals = strchr(word, '=');
   size_t size = equals ? (size_t)(equals - word) : strlen(word);
   const struct option *o = find_option(word, size);
   const char *value = equals ? equals + 1 : NULL;
-  if (!o && strncmp(word, "-o", 2) == 0) { /* -oDIR */
+  if (!o && strncmp(word, "-o", 2) == 0) { /* -oDIR, the one short option */
     o = &options[0];
     value = word + 2;
   }
