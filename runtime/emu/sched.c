@@ -121,8 +121,8 @@ static void report_deadlock(emu_world *w) {
       first = line;
     else if (second == 0)
       second = line;
-    int r = snprintf(text + used, sizeof text - used, "%s%u at %s, line %d", shown ? "; " : "", n,
-                     example->wait_op, line);
+    int r = snprintf(text + used, sizeof text - used, "%s%u from thread %u at %s, line %d",
+                     shown ? "; " : "", n, example->agent, example->wait_op, line);
     if (r < 0 || (size_t)r >= sizeof text - used) {
       text[used] = 0;
       break;

@@ -85,8 +85,9 @@ static void deadlocks(void **state) {
   r->blocks = 3; /* a block given up does not stop the others */
   rig_expect(r, deadlock, (int)GG_EMU_DEADLOCK, "deadlock_1", "deadlock_2", 0);
   assert_int_equal(first(r)->count, 3);
-  char who[100];
-  snprintf(who, sizeof who, "32 at gg_bar_sync, line %d; 32 at gg_bar_sync, line %d",
+  char who[160];
+  snprintf(who, sizeof who,
+           "32 from thread 0 at gg_bar_sync, line %d; 32 from thread 32 at gg_bar_sync, line %d",
            line_of("deadlock_1"), line_of("deadlock_2"));
   assert_non_null(strstr(first(r)->text, who));
 }
