@@ -4,6 +4,7 @@
  */
 #include "cli.h"
 #include "generate.h"
+#include "gpu_fields.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,6 +122,16 @@ static bool set_dump(const parser *p, const char *value) {
   return true;
 }
 
+static bool set_gpu(const parser *p, const char *value) {
+  p->a->gpu = value;
+  if (gpu_find(value)) return true;
+  buf text = {0};
+  gpu_suggest(value, &text);
+  snprintf(p->error, 256, "--gpu: unknown GPU '%.40s'; %s", value, text.failed ? "" : text.data);
+  buf_free(&text);
+  return false;
+}
+
 static bool set_output(const parser *p, const char *value) {
   if (p->a->output) return fail(p, "%s is given twice", "-o");
   if (!*value) return fail(p, "%s: the folder's name is empty", "-o");
@@ -135,7 +146,6 @@ static bool set_output(const parser *p, const char *value) {
     return true;                                                                                   \
   }
 SETTER(templates, text, value)
-SETTER(gpu, text, value)
 SETTER(kernel, text, value)
 SETTER(json, flag, true)
 SETTER(force, flag, true)

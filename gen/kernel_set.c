@@ -5,7 +5,6 @@
  * variants or with none.
  */
 #include "kernel_set.h"
-#include "gpu_fields.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,16 +179,9 @@ bool kernel_set_load(kernel_set *k, const char *const *paths, size_t count, cons
                      diag *d) {
   size_t errors = diag_errors(d);
   *k = (kernel_set){0};
-  if (gpu) {
-    k->specs.gpu = gpu_find(gpu);
-    if (!k->specs.gpu) {
-      buf text = {0};
-      gpu_suggest(gpu, &text);
-      diag_add(d, DIAG_ERROR, NULL, 0, "--gpu", "unknown-gpu", "unknown GPU '%.40s'; %s", gpu,
-               text.failed ? "see gemmgen gpus" : text.data);
-      buf_free(&text);
-      return false;
-    }
+  if (gpu && !(k->specs.gpu = gpu_find(gpu))) {
+    diag_add(d, DIAG_ERROR, NULL, 0, "--gpu", "unknown-gpu", "unknown GPU '%.40s'", gpu);
+    return false;
   }
   for (size_t i = 0; i < count; ++i)
     spec_load(paths[i], &k->specs, d);

@@ -85,7 +85,9 @@ typedef struct spec_set {
   size_t count, capacity;
   char **files; /* owned: what kernel_spec.file points to */
   size_t file_count;
-  const gpu_facts *gpu; /* not NULL: set by the caller, replaces what the specs say */
+  /* Set by the caller, or NULL: */
+  const gpu_facts *gpu;               /* replaces what the specs say */
+  const struct script_limits *limits; /* of the sandbox, instead of the usual ones */
 } spec_set;
 
 /* Most points that one file may ask for. */

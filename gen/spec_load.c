@@ -144,7 +144,7 @@ static int add_calls(lua_State *L) {
 
 static void run(spec_loader *l, const char *text, size_t size) {
   script_fault fault;
-  script *s = script_new(SCRIPT_SPEC, &script_spec_limits);
+  script *s = script_new(SCRIPT_SPEC, l->set->limits ? l->set->limits : &script_spec_limits);
   if (!s) {
     l->memory = true;
     return;
