@@ -101,6 +101,10 @@ static const char tail[] =
     "set_target_properties(@gemmgen_kernels PROPERTIES C_STANDARD 11 LINKER_LANGUAGE C)\n"
     "if(GEMMGEN_EMULATE)\n"
     "  target_compile_definitions(@gemmgen_kernels PRIVATE GEMMGEN_EMULATE)\n"
+    "else()\n"
+    "  # nvcc's host stubs are C++ and call the CUDA runtime; the program may be C.\n"
+    "  find_package(CUDAToolkit REQUIRED)\n"
+    "  target_link_libraries(@gemmgen_kernels PUBLIC CUDA::cudart stdc++)\n"
     "endif()\n";
 
 static void spell(const char *text, const char *prefix, buf *out) {

@@ -35,6 +35,11 @@ function(gemmgen_add_kernels target)
     endif()
   endif()
 
+  if(NOT K_EMULATE AND NOT with_cuda)
+    message(FATAL_ERROR "gemmgen_add_kernels(${target}): this gemmgen was built without CUDA "
+                        "(GEMMGEN_CUDA); build it with CUDA, or say EMULATE")
+  endif()
+
   set(name ${target}_${K_PREFIX}kernels)
   if(K_EMULATE)
     string(APPEND name _emu)
@@ -108,5 +113,8 @@ function(gemmgen_add_kernels target)
   target_link_libraries(${target} PRIVATE ${name} gemmgen::runtime)
   if(K_EMULATE)
     target_link_libraries(${target} PRIVATE gemmgen::emu m)
+  else()
+    # nvcc's host stubs are C++, the target may be C.
+    target_link_libraries(${target} PRIVATE stdc++)
   endif()
 endfunction()
