@@ -153,8 +153,9 @@ void plan_common_begin(plan_builder *b) {
       plan_given(b, SPEC_FAMILY) ? "asked by the spec" : "the fastest family without tensor cores");
   static const char *const variant_why[VARIANT_COUNT] = {
       "no guards: calls that are multiples of the tile, aligned for wide copies",
-      ("wide copies with guards outside the main loop: calls whose contiguous extents are multiples "
-      "of a copy"),
+      ("wide copies with guards outside the main loop: calls whose contiguous extents are "
+       "multiples "
+       "of a copy"),
       "copies of one element with guards outside the main loop: every call",
   };
   SET(variant, (int)b->variant, "%s", variant_why[b->variant]);
