@@ -25,8 +25,7 @@ function copy.operand(p, o, k_rows)
   c.rx = c.extent // c.v // c.tx
   c.ry = (c.rows + c.ty - 1) // c.ty
   c.partial = c.ry * c.ty > c.rows -- the last round has rows for some of the threads only
-  c.pitch = p["pitch_" .. o]
-  c.base = o == "a" and 0 or p.bytes_a
+  c.base = o == "a" and "" or "A_BYTES + "
   c.dtype = p["type_" .. o]
   c.type = names.c_type(c.dtype)
   -- One pointer serves all rounds along an axis unless each has a clamp or a row of its own.
@@ -45,26 +44,21 @@ local function offsets(c, i, j)
   return i * c.ty, j * c.tx * c.v
 end
 
--- Constant part of a shared offset, and what to XOR the swizzled chunk with, dk and dmn away from
--- the thread's own k and m or n.
-local function shared_constant(c, dk, dmn)
+-- Shared offset of the element (dk, dmn) away from the thread's own k and m or n, in the stage at
+-- byte offset `stage` (text, or nil for the first).
+local function shared_offset(c, dk, dmn, stage)
+  local element, thread = c.p.element, "w" .. c.o
   local row, column = dk, dmn
   if not c.k_rows then row, column = dmn, dk end
-  if not c.p.swizzle then return (row * c.pitch + column) * c.p.element, 0 end
-  local chunk = 16 // c.p.element
-  local flip = (dk % 8) ~ (dmn // chunk % 8)
-  local constant = dk * c.pitch * c.p.element + dmn // (8 * chunk) * 128 + dmn % chunk * c.p.element
-  return constant, flip * 16
-end
-
--- Shared offset of (dk, dmn) in the stage at byte offset `stage` (text, or nil for the first).
-local function shared_offset(c, dk, dmn, stage)
-  local constant, flip = shared_constant(c, dk, dmn)
-  local text = "w" .. c.o
-  if flip ~= 0 then text = ("(%s ^ %d)"):format(text, flip) end
-  if stage then text = text .. " + " .. stage end
-  if constant ~= 0 then text = text .. " + " .. constant end
-  return text
+  local bytes = column * element
+  if c.p.swizzle then
+    -- The thread's chunk c0 lies at c0 ^ (k0 % 8); powers of two keep dk and dmn in bits of their own.
+    local chunk = 16 // element
+    local flip = ((dk % 8) ~ (dmn // chunk % 8)) * 16
+    bytes = dmn // (8 * chunk) * 128 + dmn % chunk * element
+    if flip ~= 0 then thread = ("(%s ^ %d)"):format(thread, flip) end
+  end
+  return thread .. (stage and " + " .. stage or "") .. names.offset(c.o, row, bytes)
 end
 
 -- Declarations before the k loop: who copies what, and pointers to the first tile.
@@ -79,13 +73,13 @@ function copy.declare(c)
   if p.swizzle then
     local chunk = 16 // p.element
     local inside = chunk > 1 and (" + %s %% %d * %d"):format(mn, chunk, p.element) or ""
-    add(("const unsigned w%s = (unsigned)(%d + %s * %d + ((%s / %d) ^ (%s %% 8)) * 16%s);"):format(o,
-      c.base, k, c.pitch * p.element, mn, chunk, k, inside))
+    add(("const unsigned w%s = (unsigned)(%s%s * %s_PITCH + ((%s / %d) ^ (%s %% 8)) * 16%s);"):format(o,
+      c.base, k, o:upper(), mn, chunk, k, inside))
   else
     local row, column = k, mn
     if not c.k_rows then row, column = mn, k end
-    add(("const unsigned w%s = (unsigned)(%d + (%s * %d + %s) * %d);"):format(o, c.base, row, c.pitch,
-      column, p.element))
+    add(("const unsigned w%s = (unsigned)(%s%s * %s_PITCH + %s * %d);"):format(o, c.base, row,
+      o:upper(), column, p.element))
   end
   add(("const %s *const %s = (const %s *)p.%s + batch * p.stride_%s;"):format(c.type, o, c.type, o, o))
   local first = c.mn .. "0"
@@ -121,7 +115,8 @@ function copy.declare(c)
   if not c.async then
     for i = 0, c.ry - 1 do
       for j = 0, c.rx - 1 do
-        add(("%s %s;"):format(c.type, names.list(("s%s%d_%d_"):format(o, i, j), 0, c.v - 1)))
+        add(("%s %s; // of copy %d"):format(c.type, names.list(("s%s%d_%d_"):format(o, i, j), 0, c.v - 1),
+          i * c.rx + j))
       end
     end
   end
@@ -244,13 +239,12 @@ function copy.join(...)
   return all
 end
 
--- Drawing of section 2.
+-- Section 2: the map of shared memory and the constants that address it.
 function copy.memory_map(p)
-  local lines = {
-    "//   offset   bytes  what",
-  }
-  local function add(offset, bytes, text)
-    lines[#lines + 1] = ("//   %6d  %6d  %s"):format(offset, bytes, text)
+  local lines = { "//   offset   bytes  what" }
+  local function add(text) lines[#lines + 1] = text end
+  local function place(offset, bytes, text)
+    add(("//   %6d  %6d  %s"):format(offset, bytes, text))
   end
   local function rows(o, mn)
     local turned = p["turn_" .. o] and "turned on its way" or "as in global memory"
@@ -261,15 +255,26 @@ function copy.memory_map(p)
       p["tile_" .. mn], p["pad_" .. o], mn, turned)
   end
   for stage = 0, p.stages - 1 do
-    add(stage * p.stage_bytes, p.bytes_a, ("stage %d  "):format(stage) .. rows("a", "m"))
-    add(stage * p.stage_bytes + p.bytes_a, p.bytes_b, ("stage %d  "):format(stage) .. rows("b", "n"))
+    place(stage * p.stage_bytes, p.bytes_a, ("stage %d  "):format(stage) .. rows("a", "m"))
+    place(stage * p.stage_bytes + p.bytes_a, p.bytes_b, ("stage %d  "):format(stage) .. rows("b", "n"))
   end
   if p.k_slices > 1 then
-    add(0, p.reduce_bytes, "after the last k tile: partial sums of the k slices")
+    place(0, p.reduce_bytes, "after the last k tile: partial sums of the k slices")
   end
-  if p.swizzle then
-    lines[#lines + 1] = "// 16-byte chunk c of row k lies at chunk c ^ (k % 8) of that row."
+  if p.swizzle then add("// 16-byte chunk c of row k lies at chunk c ^ (k % 8) of that row.") end
+  add("")
+  add("enum {")
+  local function constant(name, value, why) add(("  %-11s = %5d, // %s"):format(name, value, why)) end
+  constant("A_PITCH", p.pitch_a * p.element, ("(%d + %d) * %d bytes between rows of A"):format(
+    p.pitch_a - p.pad_a, p.pad_a, p.element))
+  constant("B_PITCH", p.pitch_b * p.element, ("(%d + %d) * %d bytes between rows of B"):format(
+    p.pitch_b - p.pad_b, p.pad_b, p.element))
+  local rows_a = p.family == "smem" and p.tile_m or p.tile_k
+  constant("A_BYTES", p.bytes_a, ("%d * A_PITCH, in steps of 128: where B begins in a stage"):format(rows_a))
+  if p.stages > 1 then
+    constant("STAGE_BYTES", p.stage_bytes, ("A_BYTES + %d * B_PITCH, in steps of 128"):format(p.tile_k))
   end
+  add("};")
   return lines
 end
 

@@ -33,9 +33,9 @@ local function rows(p, first, last, with_c)
   if with_c then
     if guarded then
       for i = first, last do
-        for j = 0, p.thread_n - 1 do
-          add("", ("c%d_%d = %s;"):format(i - first, j, names.zero(t)))
-        end
+        local row = {}
+        for j = 0, p.thread_n - 1 do row[#row + 1] = ("c%d_%d = "):format(i - first, j) end
+        add("", table.concat(row) .. names.zero(t) .. ";")
       end
     end
     each(function(i, j, mo, no, indent, condition)
@@ -88,7 +88,7 @@ function epilogue.tile(p, with_c)
     for i = 0, together - 1 do
       for j = 0, p.thread_n - 1 do items[#items + 1] = ("c%d_%d"):format(i, j) end
     end
-    lines[#lines + 1] = ("%s %s;"):format(names.c_type(p.type_d), table.concat(items, ", "))
+    names.append(lines, names.declare(names.c_type(p.type_d), items))
   end
   for first = 0, p.thread_m - 1, together do
     local last = first + together - 1

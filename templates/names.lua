@@ -29,6 +29,34 @@ function names.append(a, b)
   return a
 end
 
+-- " + 3 * A_PITCH + 64": a byte offset of rows of operand o's shared memory and bytes; "" for none.
+function names.offset(o, rows, bytes)
+  local text = ""
+  if rows > 0 then text = (" + %d * %s_PITCH"):format(rows, o:upper()) end
+  if bytes > 0 then text = text .. " + " .. bytes end
+  return text
+end
+
+-- Byte offset of a stage of the ring; nil for the first.
+function names.stage(number)
+  if number == 0 then return nil end
+  return number == 1 and "STAGE_BYTES" or number .. " * STAGE_BYTES"
+end
+
+-- Lines "T x, y, z;" for many names, none longer than 100 columns with 6 of indentation.
+function names.declare(c_type, items)
+  local lines, line = {}, nil
+  for _, item in ipairs(items) do
+    if line and #line + 2 + #item > 92 then
+      lines[#lines + 1] = line .. ";"
+      line = nil
+    end
+    line = line and line .. ", " .. item or c_type .. " " .. item
+  end
+  if line then lines[#lines + 1] = line .. ";" end
+  return lines
+end
+
 -- Suffix of a vector primitive: f32x4, f64.
 function names.vector(dtype, n) return n == 1 and dtype or dtype .. "x" .. n end
 

@@ -30,9 +30,9 @@ function pipeline.fragment_bases(r)
   local p, lines = r.p, {}
   for _, o in ipairs { "a", "b" } do
     local mn = o == "a" and "m_in" or "n_in"
-    local base = o == "a" and 0 or p.bytes_a
-    local slice = p.k_slices > 1 and (" + slice * %d"):format(r.steps * p["pitch_" .. o] * p.element) or ""
-    lines[#lines + 1] = ("const unsigned r%s = (unsigned)(%d + %s * %d%s);"):format(o, base, mn,
+    local base = o == "a" and "" or "A_BYTES + "
+    local slice = p.k_slices > 1 and (" + slice * %d * %s_PITCH"):format(r.steps, o:upper()) or ""
+    lines[#lines + 1] = ("const unsigned r%s = (unsigned)(%s%s * %d%s);"):format(o, base, mn,
       p.element, slice)
   end
   return lines
@@ -90,7 +90,7 @@ end
 -- Tile `stage` into stage `stage`, before the loop.
 function pipeline.prologue(r, stage)
   local lines = k_left(r, tostring(stage))
-  local at = stage > 0 and tostring(stage * r.p.stage_bytes) or nil
+  local at = names.stage(stage)
   names.append(lines, copy.flat(async_fetch(r, r.guarded, at), staged_fetch(r, r.guarded),
     staged_store(r, at)))
   local out = block(("%d < k_tiles"):format(stage), lines)
@@ -115,8 +115,12 @@ end
 
 -- The next stage becomes the one that is read.
 local function next_stage(r)
-  local p = r.p
-  return ("rs = rs != %d ? rs + %d : 0;"):format((p.stages - 1) * p.stage_bytes, p.stage_bytes)
+  return ("rs = rs != %s ? rs + STAGE_BYTES : 0;"):format(names.stage(r.p.stages - 1))
+end
+
+local function written_stage(r)
+  return ("const unsigned ws = rs != 0 ? rs - STAGE_BYTES : %s; // stage that is written"):format(
+    names.stage(r.p.stages - 1))
 end
 
 -- k steps first .. last - 1 of a fully written-out body, without the tile's last one.
@@ -138,8 +142,8 @@ end
 
 local function no_copies() return {} end
 
--- All but the last k step as a loop of unroll_k steps each; lines follow with the last steps
--- written out from k step `first` on, relative to the bases ka and kb.
+-- k steps as a loop of unroll_k steps each, relative to the bases ka and kb. With two fragment sets the
+-- last unroll_k steps are left to rolled_tail and the caller.
 local function rolled_steps(r, base)
   local p, u, lines = r.p, r.p.unroll_k, {}
   local turns = p.fragments == 2 and r.steps // u - 1 or r.steps // u
@@ -156,9 +160,20 @@ local function rolled_steps(r, base)
       names.append(lines, indent(product.step(p, 0, {}, {}, 0), "  "))
     end
   end
-  lines[#lines + 1] = ("  ka += %d;"):format(u * p.pitch_a * p.element)
-  lines[#lines + 1] = ("  kb += %d;"):format(u * p.pitch_b * p.element)
+  lines[#lines + 1] = ("  ka += %d * A_PITCH;"):format(u)
+  lines[#lines + 1] = ("  kb += %d * B_PITCH;"):format(u)
   lines[#lines + 1] = "}"
+  return lines
+end
+
+-- With two fragment sets: the last turn's steps but the tile's very last.
+local function rolled_tail(r)
+  local p, lines = r.p, {}
+  if p.fragments == 1 then return lines end
+  for s = 0, p.unroll_k - 2 do
+    lines[#lines + 1] = product.caption(p, r.steps - p.unroll_k + s)
+    names.append(lines, product.step(p, s % 2, product.loads(p, 1 - s % 2, s + 1, "ka", "kb"), {}, 0))
+  end
   return lines
 end
 
@@ -167,7 +182,7 @@ end
 local function last_step(r, kk, read, in_drain)
   local p = r.p
   local set = kk % 2
-  local lines = { product.caption(p, in_drain and kk or kk) }
+  local lines = { product.caption(p, kk) }
   local opening = wait(r)
   opening[#opening + 1] = ("gg_syncthreads(); // tile kt + 1 is here, the stage of tile kt is free")
   local loads = product.loads(p, 1 - set, 0, read)
@@ -199,34 +214,25 @@ end
 -- One iteration of the main loop. stage: written-out stage (literal offsets) or nil (rs).
 function pipeline.body(r, stage)
   local p, lines = r.p, {}
-  local stages, bytes = p.stages, p.stage_bytes
+  local stages = p.stages
   local read, write, following = "rs", "ws", "rs"
-  local function text(offset) return offset > 0 and tostring(offset) or "" end
   if stage then
-    read = text(stage * bytes)
-    write = text((stage + stages - 1) % stages * bytes)
-    following = text((stage + 1) % stages * bytes)
-    if write == "" then write = nil end
+    read = names.stage(stage) or ""
+    write = names.stage((stage + stages - 1) % stages)
+    following = names.stage((stage + 1) % stages) or ""
   end
   if p.fragments == 1 then
     names.append(lines, wait(r))
     lines[#lines + 1] = "gg_syncthreads(); // tile kt is here, the stage before it is free"
   end
   if not stage then
-    lines[#lines + 1] = ("const unsigned ws = rs != 0 ? rs - %d : %d; // stage that is written"):format(
-      bytes, (stages - 1) * bytes)
+    lines[#lines + 1] = written_stage(r)
   end
   if r.rolled then
     names.append(lines, copy.flat(async_fetch(r, false, write), staged_store(r, write), staged_fetch(r, false)))
     names.append(lines, commit(r))
     names.append(lines, rolled_steps(r, read == "" and "0" or read))
-    if p.fragments == 2 then
-      local u = p.unroll_k
-      for s = 0, u - 2 do
-        lines[#lines + 1] = product.caption(p, r.steps - u + s)
-        names.append(lines, product.step(p, s % 2, product.loads(p, 1 - s % 2, s + 1, "ka", "kb"), {}, 0))
-      end
-    end
+    names.append(lines, rolled_tail(r))
   else
     local copies = shared_out(r, write)
     local last = p.fragments == 2 and r.steps - 2 or r.steps - 1
@@ -241,14 +247,13 @@ end
 -- One iteration of the last tiles: copies only while there are tiles left, all at the top.
 function pipeline.drain(r)
   local p, lines = r.p, {}
-  local stages, bytes = p.stages, p.stage_bytes
+  local stages = p.stages
   if p.fragments == 1 then
     names.append(lines, wait(r))
     lines[#lines + 1] = "gg_syncthreads(); // tile kt is here, the stage before it is free"
   end
   if r.drain_copies then
-    lines[#lines + 1] = ("const unsigned ws = rs != 0 ? rs - %d : %d; // stage that is written"):format(
-      bytes, (stages - 1) * bytes)
+    lines[#lines + 1] = written_stage(r)
     local copies = r.asynchronous and k_left(r, ("kt + %d"):format(stages - 1)) or {}
     names.append(copies, copy.flat(async_fetch(r, r.guarded, "ws"), staged_store(r, "ws")))
     names.append(lines, block(("kt + %d < k_tiles"):format(stages - 1), copies))
@@ -261,13 +266,7 @@ function pipeline.drain(r)
   names.append(lines, commit(r))
   if r.rolled then
     names.append(lines, rolled_steps(r, "rs"))
-    if p.fragments == 2 then
-      local u = p.unroll_k
-      for s = 0, u - 2 do
-        lines[#lines + 1] = product.caption(p, r.steps - u + s)
-        names.append(lines, product.step(p, s % 2, product.loads(p, 1 - s % 2, s + 1, "ka", "kb"), {}, 0))
-      end
-    end
+    names.append(lines, rolled_tail(r))
   else
     local last = p.fragments == 2 and r.steps - 2 or r.steps - 1
     names.append(lines, plain_steps(r, 0, last, "rs", no_copies))
@@ -288,14 +287,10 @@ function pipeline.synchronous(r, guarded)
   if r.rolled then
     if p.fragments == 2 then names.append(lines, product.loads(p, 0, 0, "")) end
     names.append(lines, rolled_steps(r, "0"))
+    names.append(lines, rolled_tail(r))
     if p.fragments == 2 then
-      local u = p.unroll_k
-      for s = 0, u - 2 do
-        lines[#lines + 1] = product.caption(p, r.steps - u + s)
-        names.append(lines, product.step(p, s % 2, product.loads(p, 1 - s % 2, s + 1, "ka", "kb"), {}, 0))
-      end
       lines[#lines + 1] = product.caption(p, r.steps - 1)
-      names.append(lines, product.step(p, (u - 1) % 2, {}, {}, 0))
+      names.append(lines, product.step(p, (p.unroll_k - 1) % 2, {}, {}, 0))
     end
     return lines
   end

@@ -5,11 +5,17 @@ local names = use("names")
 
 local product = {}
 
+-- Order of each plan's FMAs, and the lines of its k steps by register set.
+local orders = setmetatable({}, { __mode = "k" })
+local fma_lines = setmetatable({}, { __mode = "k" })
+
 -- Pairs (row, column) of a thread tile in the order the plan asks for. In serpentine and row order
 -- the inner loop runs along the shorter side, so that a row of products shares one operand and, in
 -- serpentine, the turn at its end shares the other.
 function product.order(p)
+  if orders[p] then return orders[p] end
   local products, tm, tn = {}, p.thread_m, p.thread_n
+  orders[p] = products
   local function add(i, j) products[#products + 1] = { i, j } end
   local along_n = tn <= tm
   if p.order == "column" then along_n = not along_n end
@@ -38,7 +44,7 @@ function product.declare_fragments(p)
       for i = 0, p["thread_" .. (o == "a" and "m" or "n")] - 1 do
         items[#items + 1] = fragment(p, o, set, i)
       end
-      lines[#lines + 1] = ("%s %s;"):format(names.c_type(p.type_acc), table.concat(items, ", "))
+      names.append(lines, names.declare(names.c_type(p.type_acc), items))
     end
   end
   return lines
@@ -49,7 +55,7 @@ function product.declare_accumulators(p)
   for i = 0, p.thread_m - 1 do
     local items = {}
     for j = 0, p.thread_n - 1 do items[#items + 1] = ("acc%d_%d = %s"):format(i, j, zero) end
-    lines[#lines + 1] = ("%s %s;"):format(names.c_type(p.type_acc), table.concat(items, ", "))
+    names.append(lines, names.declare(names.c_type(p.type_acc), items))
   end
   return lines
 end
@@ -58,21 +64,20 @@ end
 -- stage (or of this turn of a rolled loop) has.
 local function fragment_loads(p, o, set, kk, base)
   local lines, mn = {}, o == "a" and "m" or "n"
-  local pitch, lanes, v = p["pitch_" .. o], p["lanes_" .. mn], p.vector
-  local chunk = 16 // p.element
+  local lanes, v = p["lanes_" .. mn], p.vector
   for q = 0, p["thread_" .. mn] - 1, v do
     local items = {}
     for e = 0, v - 1 do items[#items + 1] = "&" .. fragment(p, o, set, q + e) end
-    local constant, thread = (kk * pitch + q * lanes) * p.element, "r" .. o
+    local bytes, thread = q * lanes * p.element, "r" .. o
     if p.swizzle then
+      local chunk = 16 // p.element
       local chunks = q * lanes // chunk
-      constant = kk * pitch * p.element + chunks // 8 * 128 + q * lanes % chunk * p.element
+      bytes = chunks // 8 * 128 + q * lanes % chunk * p.element
       local flip = (kk % 8 ~ chunks % 8) * 16
       if flip ~= 0 then thread = ("(r%s ^ %d)"):format(o, flip) end
     end
     lines[#lines + 1] = ("gg_lds_%s(%s, %s%s%s);"):format(names.vector(p.type_acc, v),
-      table.concat(items, ", "), thread, base ~= "" and " + " .. base or "",
-      constant > 0 and " + " .. constant or "")
+      table.concat(items, ", "), thread, base ~= "" and " + " .. base or "", names.offset(o, kk, bytes))
   end
   return lines
 end
@@ -85,6 +90,20 @@ function product.loads(p, set, kk, base_a, base_b)
   local lines = { a[1] }
   names.append(lines, b)
   for i = 2, #a do lines[#lines + 1] = a[i] end
+  return lines
+end
+
+-- The FMAs of one k step on register set `set`, in order, one a line.
+function product.fmas(p, set)
+  fma_lines[p] = fma_lines[p] or {}
+  if fma_lines[p][set] then return fma_lines[p][set] end
+  local lines, fma = {}, names.fma(p.type_acc)
+  for x, pair in ipairs(product.order(p)) do
+    local i, j = pair[1], pair[2]
+    lines[x] = ("acc%d_%d = %s(%s, %s, acc%d_%d);"):format(i, j, fma, fragment(p, "a", set, i),
+      fragment(p, "b", set, j), i, j)
+  end
+  fma_lines[p][set] = lines
   return lines
 end
 
@@ -104,14 +123,12 @@ function product.step(p, set, loads, copies, first)
     if #copies * gap > #products then gap = #products // #copies end
     put(6 + (x - 1) * gap, group)
   end
-  local lines, fma = {}, names.fma(p.type_acc)
-  for x, pair in ipairs(products) do
+  local lines, fmas = {}, product.fmas(p, set)
+  for x = 1, #fmas do
     if at[x - 1] then names.append(lines, at[x - 1]) end
-    local i, j = pair[1], pair[2]
-    lines[#lines + 1] = ("acc%d_%d = %s(%s, %s, acc%d_%d);"):format(i, j, fma,
-      fragment(p, "a", set, i), fragment(p, "b", set, j), i, j)
+    lines[#lines + 1] = fmas[x]
   end
-  if at[#products] then names.append(lines, at[#products]) end
+  if at[#fmas] then names.append(lines, at[#fmas]) end
   return lines
 end
 

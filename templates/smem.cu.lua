@@ -18,8 +18,8 @@ ${frame.signature(p, job)}
   // -- Copies: ${p.copies_a} elements of A and ${p.copies_b} of B a thread and k tile
   ${copy.declare(A)}
   ${copy.declare(B)}
-  const unsigned ra = (unsigned)(row * ${p.pitch_a * E});
-  const unsigned rb = (unsigned)(${p.bytes_a} + column * ${E});
+  const unsigned ra = (unsigned)(row * A_PITCH);
+  const unsigned rb = (unsigned)(A_BYTES + column * ${E});
 
   // -- Main loop: acc = sum over k of A[row,k] * B[k,column], ${p.tile_k} steps a tile
   ${T} acc = ${names.zero(t)};
@@ -38,15 +38,15 @@ $ if rolled then
 $   for s = 0, U - 1 do
       ${T} a${s}, b${s};
       gg_lds_${t}(&a${s}, ra + (kk + ${s}) * ${E});
-      gg_lds_${t}(&b${s}, rb + (kk + ${s}) * ${p.pitch_b * E});
+      gg_lds_${t}(&b${s}, rb + (kk + ${s}) * B_PITCH);
       acc = ${names.fma(t)}(a${s}, b${s}, acc);
 $   end
     }
 $ else
 $   for s = 0, U - 1 do
     ${T} a${s}, b${s};
-    gg_lds_${t}(&a${s}, ra + ${s * E});
-    gg_lds_${t}(&b${s}, rb + ${s * p.pitch_b * E});
+    gg_lds_${t}(&a${s}, ra + ${s} * ${E});
+    gg_lds_${t}(&b${s}, rb + ${s} * B_PITCH);
     acc = ${names.fma(t)}(a${s}, b${s}, acc);
 $   end
 $ end
