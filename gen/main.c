@@ -126,5 +126,5 @@ int main(int argc, char **argv) {
     fprintf(stderr, "gemmgen: error: standard output cannot be written: %s\n", strerror(errno));
     code = EXIT_OUTPUT;
   }
-  return code;
+  return (int)code;
 }

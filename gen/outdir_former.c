@@ -74,10 +74,11 @@ static bool read_journal_line(former_run *f, const char *line) {
 }
 
 static bool sealed(const buf *manifest) {
+  static const char begin[] = "\n" SEAL_BEGIN;
   const char *seal = NULL;
-  for (const char *p = manifest->data; p; p = strstr(p + 1, "\n" SEAL_BEGIN))
+  for (const char *p = manifest->data; p && (p = strstr(p, begin)) != NULL; p += sizeof begin - 1)
     seal = p;
-  if (!seal || seal == manifest->data) return false;
+  if (!seal) return false;
   ++seal;
   char sha256[65];
   sha256_hex(manifest->data, (size_t)(seal - manifest->data), sha256);

@@ -2,6 +2,6 @@ gpu "h100-sxm"
 gemm { family = "naive", allow = { "loop-cod", 3 } }
 gemm { family = "naive", allow = "loop-code" }
 --! exit 2
---! | allow_unknown.lua:2: error: allow: unknown name 'loop-cod'; did you mean 'loop-code'? known: loop-code, loop-fmas, bank-conflicts [unknown-value]
---! | allow_unknown.lua:2: error: allow: unknown name ''; known: loop-code, loop-fmas, bank-conflicts [unknown-value]
+--! | allow_unknown.lua:2: error: allow: unknown name 'loop-cod'; did you mean 'loop-code'? known: loop-code, block-fmas, bank-conflict [unknown-value]
+--! | allow_unknown.lua:2: error: allow: unknown name ''; known: loop-code, block-fmas, bank-conflict [unknown-value]
 --! | allow_unknown.lua:3: error: allow: takes a list of warning codes, like { "loop-code" } [wrong-type]
