@@ -63,6 +63,7 @@ static void warn_conflicts(const kernel_plan *p, diag *d) {
 }
 
 void plan_warn(const kernel_plan *p, diag *d) {
+  if (p->variant != VARIANT_FULL) return; /* once for the three kernels of a point */
   warn_budgets(p, d);
   warn_conflicts(p, d);
 }
