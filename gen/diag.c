@@ -13,7 +13,8 @@ struct diag {
   diag_item items[2 * DIAG_MAX];
   size_t count;
   size_t added[2]; /* by level; twins not counted */
-  size_t kept[2];
+  size_t shown[2]; /* items */
+  size_t kept[2];  /* what the items speak for */
   bool memory;
 };
 
@@ -38,13 +39,24 @@ static bool same(const char *a, const char *b) {
   return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool has_twin(const diag *d, const diag_item *item) {
+/* Same place and code. */
+static bool alike(const diag_item *a, const diag_item *b) {
+  return a->level == b->level && a->line == b->line && same(a->code, b->code) &&
+         same(a->file, b->file) && same(a->field, b->field);
+}
+
+/* Is there no need to keep the item, as one that is kept speaks for it? */
+static bool is_covered(diag *d, const diag_item *item) {
   for (size_t i = 0; i < d->count; ++i) {
-    const diag_item *other = &d->items[i];
-    if (other->level == item->level && other->line == item->line && same(other->code, item->code) &&
-        same(other->file, item->file) && same(other->field, item->field) &&
-        same(other->text, item->text))
+    diag_item *other = &d->items[i];
+    if (!alike(item, other)) continue;
+    if (same(item->text, other->text)) return true;
+    if (item->level == DIAG_WARNING) {
+      ++other->more;
+      ++d->added[DIAG_WARNING];
+      ++d->kept[DIAG_WARNING];
       return true;
+    }
   }
   return false;
 }
@@ -71,14 +83,15 @@ void diag_add(diag *d, diag_level level, const char *file, int line, const char 
   vsnprintf(text, sizeof text, format, args);
   va_end(args);
 
-  diag_item item = {level, clean(copy(file)), line, clean(copy(field)), clean(copy(text)), code};
+  diag_item item = {level, clean(copy(file)), line, clean(copy(field)), clean(copy(text)), code, 0};
   bool whole = item.text && (item.file || !file) && (item.field || !field);
-  if (whole && has_twin(d, &item)) {
+  if (whole && is_covered(d, &item)) {
     free_item(&item);
     return;
   }
   ++d->added[level];
-  if (whole && d->kept[level] < DIAG_MAX) {
+  if (whole && d->shown[level] < DIAG_MAX) {
+    ++d->shown[level];
     ++d->kept[level];
     d->items[d->count++] = item;
     return;
@@ -121,7 +134,9 @@ static void print_item(const diag_item *item, FILE *to) {
   if (item->line > 0) fprintf(to, ":%d", item->line);
   fprintf(to, ": %s: ", level_name[item->level]);
   if (item->field) fprintf(to, "%s: ", item->field);
-  fprintf(to, "%s [%s]\n", item->text, item->code);
+  fputs(item->text, to);
+  if (item->more) fprintf(to, " (and %zu more like it)", item->more);
+  fprintf(to, " [%s]\n", item->code);
 }
 
 void diag_print(const diag *d, FILE *to) {

@@ -1,7 +1,8 @@
 /* diag.h - diagnostics, collected: file:line: error|warning: field: text; remedy [code].
  *
  * Up to DIAG_MAX errors and as many warnings are kept, twins once; a closing line says how many
- * more there were. Control characters in file, field and text are shown as '?'.
+ * more there were. Of warnings with one code at one place (a sweep has thousands) the first is kept
+ * and the others are counted. Control characters in file, field and text are shown as '?'.
  */
 #ifndef GEN_DIAG_H
 #define GEN_DIAG_H
@@ -21,6 +22,7 @@ typedef struct diag_item {
   char *field;      /* dotted spec field, or NULL */
   char *text;       /* value and reason; remedy after "; " */
   const char *code; /* static string, pinned: "tile-multiple" */
+  size_t more;      /* warnings of the same code and place that differ only in text */
 } diag_item;
 
 typedef struct diag diag;

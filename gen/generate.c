@@ -7,10 +7,9 @@
 #include "generate.h"
 #include "buildfile.h"
 #include "dispatch.h"
-#include "emit.h"
+#include "emit_many.h"
 #include "kernel_set.h"
 #include "outdir.h"
-#include "progress.h"
 #include "version.h"
 #include <stdlib.h>
 #include <string.h>
@@ -109,29 +108,31 @@ static buf *add_file(job *j, const char *name, const char *ending) {
   return &f->text;
 }
 
+static bool emit_kernels(job *j) {
+  emit_task *tasks = calloc(j->set.count + 1, sizeof *tasks);
+  buf *specs = calloc(j->set.count + 1, sizeof *specs);
+  bool ok = tasks && specs ? true : out_of_memory(j);
+  for (size_t i = 0; ok && i < j->set.count; ++i) {
+    const kernel *k = &j->set.kernels[i];
+    cite_specs(k, &specs[i]);
+    buf *text = add_file(j, k->plan.name, ".cu");
+    ok = text && (!specs[i].failed || out_of_memory(j));
+    tasks[i] = (emit_task){&k->plan, specs[i].data, text};
+  }
+  ok = ok && emit_many(tasks, j->set.count, j->o->templates, j->command.data, j->o->prefix, j->d);
+  for (size_t i = 0; specs && i < j->set.count; ++i)
+    buf_free(&specs[i]);
+  free(specs);
+  free(tasks);
+  return ok;
+}
+
 static bool emit_all(job *j) {
   enum { OTHER_FILES = 2 };
   j->files = calloc(j->set.count + OTHER_FILES, sizeof *j->files);
   if (!j->files) return out_of_memory(j);
-  emitter *e = emitter_new(j->o->templates, j->d);
-  if (!e) return false;
-  progress bar;
-  progress_begin(&bar, "kernels", j->set.count);
-  bool ok = true;
-  buf specs = {0};
-  for (size_t i = 0; ok && i < j->set.count; ++i) {
-    const kernel *k = &j->set.kernels[i];
-    buf *text = add_file(j, k->plan.name, ".cu");
-    buf_clear(&specs);
-    cite_specs(k, &specs);
-    ok = text && !specs.failed &&
-         emit_kernel(e, &k->plan, j->command.data, specs.data, j->o->prefix, text, j->d);
-    progress_at(&bar, i + 1);
-  }
-  progress_end(&bar);
-  buf_free(&specs);
-  emitter_free(e);
-  buf *table = ok ? add_file(j, "gg_table", ".c") : NULL;
+  if (!emit_kernels(j)) return false;
+  buf *table = add_file(j, "gg_table", ".c");
   if (table) dispatch_table(j->plans, j->set.count, j->o->prefix, table);
   buf *build = table ? add_file(j, "CMakeLists", ".txt") : NULL;
   if (build) buildfile_print(j->plans, j->set.count, j->command.data, j->o->prefix, build);

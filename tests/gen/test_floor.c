@@ -126,6 +126,21 @@ static void diagnostics_are_capped_but_counted(void **state) {
   diag_free(NULL);
 }
 
+static void warnings_alike_are_counted(void **state) {
+  (void)state;
+  diag *d = diag_new();
+  for (int i = 0; i < 500; ++i)
+    diag_add(d, DIAG_WARNING, "x.lua", 3, "stages", "loop-code", "kernel %d is long", i);
+  diag_add(d, DIAG_WARNING, "x.lua", 4, "stages", "loop-code", "kernel is long");
+  assert_int_equal(diag_warnings(d), 501);
+  char *text = printed(d);
+  assert_string_equal(
+      text, "x.lua:3: warning: stages: kernel 0 is long (and 499 more like it) [loop-code]\n"
+            "x.lua:4: warning: stages: kernel is long [loop-code]\n");
+  free(text);
+  diag_free(d);
+}
+
 static void near_names_are_found(void **state) {
   (void)state;
   static const char *const names[] = {"family", "tile", "stages", "m", "n", "padding"};
@@ -154,6 +169,7 @@ int main(void) {
       cmocka_unit_test(sha256_gives_the_published_values),
       cmocka_unit_test(diagnostics_have_one_form),
       cmocka_unit_test(diagnostics_are_capped_but_counted),
+      cmocka_unit_test(warnings_alike_are_counted),
       cmocka_unit_test(near_names_are_found),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
