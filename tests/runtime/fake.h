@@ -32,6 +32,7 @@ typedef struct fake_launch {
 enum { FAKE_LAUNCHES = 64 };
 typedef struct fake_log {
   int launches, loads;
+  bool dry; /* set after start: launches are only logged */
   fake_launch launch[FAKE_LAUNCHES];
 } fake_log;
 /* One log at a time; not for several threads. */

@@ -131,7 +131,7 @@ static const char *choose(const gg_kernel *rows, int count, const ggi_call *c, c
   gg_kernel_table table = fake_table(rows, count);
   table.emulated = 1;
   const gg_kernel_table *tables[1] = {&table};
-  ggi_choice choice;
+  static ggi_choice choice;
   ggi_select(tables, 1, c, &device, pin, &choice);
   if (wishes) *wishes = choice.wishes;
   return choice.row ? choice.row->name : choice.text;
