@@ -143,7 +143,7 @@ int check_execute(check_run *c) {
   int code = program && who && rows && argvs && jobs ? 0 : CHECK_INTERNAL;
   for (size_t i = 0; i < count; i++) {
     if (!c->signal) judge(c, &c->kernels[who[i]], &jobs[i]);
-    c->run_seconds += jobs[i].seconds;
+    c->run_seconds += jobs[i].processor;
     process_free(&jobs[i]);
   }
   free(jobs);

@@ -3,7 +3,7 @@
  * Invariant: when process_run returns, no child of it is alive, on whichever way: each has a
  * process group of its own, which is killed as a whole (a compiler driver has children too).
  */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE 1 /* wait4 */
 #include "process.h"
 
 #include <errno.h>
@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -157,10 +159,15 @@ static void enforce(child *c) {
   kill(-c->pid, SIGALRM);
 }
 
+static double seconds_of(struct timeval t) {
+  return (double)t.tv_sec + (double)t.tv_usec * 1e-6;
+}
+
 /* true: the child has ended and is accounted for. */
 static bool reap(child *c) {
   int status;
-  pid_t got = waitpid(c->pid, &status, WNOHANG);
+  struct rusage used;
+  pid_t got = wait4(c->pid, &status, WNOHANG, &used);
   if (got == 0 || (got < 0 && errno == EINTR)) return false;
   kill(-c->pid, SIGKILL); /* what it may have left behind holds the pipes */
   drain(&c->out, &c->p->out);
@@ -168,6 +175,7 @@ static bool reap(child *c) {
   if (c->out >= 0) close(c->out);
   if (c->err >= 0) close(c->err);
   c->p->seconds = now() - c->start;
+  if (got > 0) c->p->processor = seconds_of(used.ru_utime) + seconds_of(used.ru_stime);
   if (c->p->end != PROCESS_PENDING) /* a limit ended it */
     return true;
   c->p->end = WIFSIGNALED(status) ? PROCESS_SIGNAL : PROCESS_EXITED;

@@ -22,7 +22,8 @@ typedef struct process {
   /* What came of it. */
   process_end end;
   int code;
-  double seconds;
+  double seconds;   /* by the clock */
+  double processor; /* seconds of processor time, its children's included */
   buf out, err; /* stdout and stderr; freed by process_free */
 } process;
 

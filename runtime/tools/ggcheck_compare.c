@@ -60,17 +60,21 @@ void ggcheck_compare(const ggcheck_operand *d, int64_t matrix, const ggcheck_ref
     }
 }
 
-/* What the bits of a wrong element say of its origin; "" if nothing. */
-static void origin(const ggcheck_difference *diff, gg_dtype type, char *text, size_t size) {
+/* The kind of fault, by what the bits of the first wrong element say of its origin; in words too.
+ */
+static const char *origin(const ggcheck_difference *diff, gg_dtype type, char *text, size_t size) {
   char name = 0;
+  const char *kind = GGCHECK_WRONG_VALUE;
   text[0] = 0;
   switch (ggcheck_canary_of(type, diff->bits, &name)) {
   case GGCHECK_CANARY_GAP:
     snprintf(text, size, ", a value from between the rows of %c", name - 'a' + 'A');
+    kind = GGCHECK_GAP_READ;
     break;
   case GGCHECK_CANARY_POISON:
     snprintf(text, size, ", a value of %c, which %s = 0 forbids to use", name - 'a' + 'A',
              name == 'c' ? "beta" : "alpha");
+    kind = GGCHECK_FORBIDDEN;
     break;
   case GGCHECK_CANARY_MEMORY:
     snprintf(text, size, ", bytes that nothing wrote");
@@ -78,6 +82,7 @@ static void origin(const ggcheck_difference *diff, gg_dtype type, char *text, si
   case GGCHECK_CANARY_NONE:
     break;
   }
+  return kind;
 }
 
 int ggcheck_compare_report(const ggcheck_difference *diff, gg_dtype type, int problem,
@@ -97,14 +102,13 @@ int ggcheck_compare_report(const ggcheck_difference *diff, gg_dtype type, int pr
     found++;
   }
   if (diff->wrong) {
-    origin(diff, type, from, sizeof from);
+    const char *kind = origin(diff, type, from, sizeof from);
     snprintf(text, sizeof text,
              "%lld of %lld elements of D are wrong, within %s; D[%lld][%lld]%s is %.9g%s, expected "
              "%.9g, bound %.3g",
              (long long)diff->wrong, (long long)diff->elements, place, (long long)diff->row,
              (long long)diff->col, matrix, diff->got, from, diff->expected, diff->bound);
-    ggcheck_report_add(report, GGCHECK_WRONG_VALUE, line, 0, (uint64_t)diff->wrong, problem,
-                       problem_text, text);
+    ggcheck_report_add(report, kind, line, 0, (uint64_t)diff->wrong, problem, problem_text, text);
     found++;
   }
   return found;

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static const double WORST_MAX = 1e9; /* JSON has no infinity */
+
 void ggcheck_report_free(ggcheck_report *r) {
   free(r->accesses);
   r->accesses = NULL;
@@ -161,7 +163,8 @@ void ggcheck_print_json(const ggcheck_report *r, const char *tag, FILE *to) {
   fputs(",\"family\":", to);
   json_string(r->row->family, to);
   fprintf(to, ",\"ok\":%s,\"problems\":%d,\"launches\":%d,\"worst\":%.6g",
-          ggcheck_report_ok(r) ? "true" : "false", r->problems, r->launches, r->worst);
+          ggcheck_report_ok(r) ? "true" : "false", r->problems, r->launches,
+          r->worst < WORST_MAX ? r->worst : WORST_MAX);
   json_cost(r, "shared", 1, to);
   json_cost(r, "sectors", 0, to);
   fputs(",\"findings\":[", to);

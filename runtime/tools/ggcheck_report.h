@@ -9,7 +9,10 @@
 #include <stdio.h>
 
 /* Kinds of ggcheck's own; the emulated GPU's come under gg_emu_kind_name. Names are stable. */
-#define GGCHECK_WRONG_VALUE "wrong-value"   /* outside the bound, or not what IEEE says */
+#define GGCHECK_WRONG_VALUE "wrong-value" /* outside the bound, or not what IEEE says */
+#define GGCHECK_FORBIDDEN                                                                          \
+  "forbidden-read"                     /* a value of C where beta is 0, of A or B where alpha is */
+#define GGCHECK_GAP_READ    "gap-read" /* a value from between the rows of A, B or C reached D */
 #define GGCHECK_NOT_WRITTEN "not-written"   /* an element of D that was left alone */
 #define GGCHECK_GAP_WRITTEN "gap-written"   /* bytes of D's allocation that are no elements */
 #define GGCHECK_INPUT       "input-written" /* A, B or C changed */
