@@ -1,0 +1,80 @@
+/* test_launch.c - grids and parts of batches, counted in 64 bits. Nothing is executed. */
+#include "fake.h"
+#include "launch.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void grids(void **s) {
+  (void)s;
+  gg_kernel row = fake_row("row", GG_F32, GG_ORDER_N, GG_ORDER_N);
+  row.tile_m = 128, row.tile_n = 96;
+  const gg_i64 most = INT32_MAX, large = (gg_i64)1 << 40;
+  const struct {
+    gg_i64 m, n, batch, limit;
+    ggi_grid grid;
+  } cases[] = {
+      {128, 96, 1, most, {1, 1, 1}},
+      {129, 97, 3, most, {4, 3, 1}},
+      {1, 1, 1, most, {1, 1, 1}},
+      {0, 5, 5, most, {0, 0, 0}},
+      {5, 0, 5, most, {0, 0, 0}},
+      {5, 5, 0, most, {0, 0, 0}},
+      {1, 1, most, most, {1, most, 1}},
+      {1, 1, (gg_i64)most + 1, most, {1, most, 2}},
+      {1, 97, most, most, {2, most / 2, 3}},
+      {large, 1, 1, INT64_MAX, {large / 128, 1, 1}},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    ggi_grid g;
+    assert_int_equal(
+        ggi_grid_plan(&row, cases[i].m, cases[i].n, cases[i].batch, cases[i].limit, &g), GG_OK);
+    assert_int_equal(g.tiles, cases[i].grid.tiles);
+    assert_int_equal(g.batch_launch, cases[i].grid.batch_launch);
+    assert_int_equal(g.launches, cases[i].grid.launches);
+  }
+}
+
+static void too_many_tiles(void **s) {
+  (void)s;
+  gg_kernel row = fake_row("row", GG_F32, GG_ORDER_N, GG_ORDER_N);
+  ggi_grid g;
+  assert_int_equal(ggi_grid_plan(&row, (gg_i64)1 << 24, (gg_i64)1 << 24, 1, INT32_MAX, &g),
+                   GG_ERR_LIMIT);
+  assert_non_null(strstr(gg_error_detail(), "split the problem along m or n"));
+  row.tile_m = row.tile_n = 1; /* the count itself overflows */
+  assert_int_equal(ggi_grid_plan(&row, INT64_MAX, INT64_MAX, 1, INT32_MAX, &g), GG_ERR_LIMIT);
+}
+
+/* Parts move by more than 32 bits of elements. */
+static void far_strides(void **s) {
+  (void)s;
+  gg_device *device = fake_device_limited(2);
+  fake_log log;
+  fake_log_start(device, &log);
+  log.dry = true;
+  gg_kernel row = fake_row("row", GG_F64, GG_ORDER_N, GG_ORDER_N);
+  gg_args args;
+  memset(&args, 0, sizeof args);
+  args.m = args.n = args.k = 1;
+  args.batch = 5;
+  args.a = (void *)(uintptr_t)0x1000, args.d = (void *)(uintptr_t)0x2000;
+  args.stride_a = (gg_i64)1 << 40, args.stride_d = ((gg_i64)1 << 33) + 1;
+  assert_int_equal(ggi_launch(device, &row, &args, NULL), GG_OK);
+  assert_int_equal(log.launches, 3);
+  assert_int_equal(log.launch[2].args.batch, 1);
+  assert_int_equal(log.launch[2].blocks, 1);
+  assert_int_equal((uintptr_t)log.launch[2].args.a, 0x1000 + ((uintptr_t)4 << 43));
+  assert_int_equal((uintptr_t)log.launch[2].args.d, 0x2000 + 4 * (((uintptr_t)1 << 36) + 8));
+  assert_null(log.launch[2].args.b);
+  gg_device_destroy(device);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(grids), cmocka_unit_test(too_many_tiles),
+                                     cmocka_unit_test(far_strides)};
+  return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
+}
