@@ -74,12 +74,21 @@ static void cite_command(const generate_options *o, buf *out) {
   if (o->gpu) buf_printf(out, " --gpu %s", o->gpu);
 }
 
+/* Is a spec's file named by an earlier one of the kernel's? */
+static bool is_cited(const kernel *k, size_t at) {
+  for (size_t i = 0; i < at; ++i)
+    if (strcmp(base_name(k->specs[i]->file), base_name(k->specs[at]->file)) == 0) return true;
+  return false;
+}
+
 static void cite_specs(const kernel *k, buf *out) {
+  const char *file = NULL;
   for (size_t i = 0; i < k->spec_count; ++i) {
-    const char *name = base_name(k->specs[i]->file);
-    if (i && strcmp(name, base_name(k->specs[i - 1]->file)) == 0) continue;
-    if (i) buf_puts(out, ", ");
-    cite_name(name, out);
+    if (k->specs[i]->file == file) continue; /* points of one file are neighbours */
+    file = k->specs[i]->file;
+    if (is_cited(k, i)) continue;
+    if (out->size) buf_puts(out, ", ");
+    cite_name(base_name(file), out);
   }
 }
 

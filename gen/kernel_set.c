@@ -210,15 +210,6 @@ const char *base_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
-void kernel_spec_names(const kernel *k, buf *out) {
-  for (size_t i = 0; i < k->spec_count; ++i) {
-    /* Points stand in the order of the files, so equal files are neighbours. */
-    const char *name = base_name(k->specs[i]->file);
-    if (i && strcmp(name, base_name(k->specs[i - 1]->file)) == 0) continue;
-    buf_printf(out, "%s%s", i ? ", " : "", name);
-  }
-}
-
 long kernel_set_find(const kernel_set *k, const char *name) {
   for (size_t i = 0; i < k->count; ++i)
     if (strcmp(k->kernels[i].plan.name, name) == 0) return (long)i;

@@ -32,8 +32,6 @@ bool kernel_set_load(kernel_set *k, const char *const *paths, size_t count, cons
                      diag *d);
 void kernel_set_free(kernel_set *k);
 
-/* "base.lua, other.lua": base names of the files that ask for a kernel, each once. */
-void kernel_spec_names(const kernel *k, buf *out);
 /* What follows the last '/'. */
 const char *base_name(const char *path);
 

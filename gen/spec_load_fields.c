@@ -25,90 +25,6 @@ typedef struct path {
 static bool read_value(spec_loader *l, lua_State *L, int idx, const path *at, bool in_list,
                        point_list *out);
 
-/* -- Lists ---------------------------------------------------------------------------------- */
-
-static point_list *new_list(spec_loader *l) {
-  point_list *list = calloc(1, sizeof *list);
-  if (!list) {
-    l->memory = true;
-    return NULL;
-  }
-  list->next = l->lists;
-  l->lists = list;
-  return list;
-}
-
-void spec_load_drop_lists(spec_loader *l) {
-  while (l->lists) {
-    point_list *next = l->lists->next;
-    free(l->lists->items);
-    free(l->lists);
-    l->lists = next;
-  }
-}
-
-static bool append(spec_loader *l, point_list *list, const spec_point *p) {
-  if (list->count == list->capacity) {
-    size_t capacity = list->capacity ? list->capacity * 2 : 1;
-    spec_point *grown = realloc(list->items, capacity * sizeof *grown);
-    if (!grown) {
-      l->memory = true;
-      return false;
-    }
-    list->items = grown;
-    list->capacity = capacity;
-  }
-  list->items[list->count++] = *p;
-  return true;
-}
-
-static spec_point nothing(void) {
-  spec_point p;
-  for (int f = 0; f < SPEC_FIELD_COUNT; ++f) {
-    p.value[f] = SPEC_UNSET;
-    p.line[f] = 0;
-  }
-  return p;
-}
-
-static bool append_nothing(spec_loader *l, point_list *list) {
-  spec_point p = nothing();
-  return append(l, list, &p);
-}
-
-static bool has_room(spec_loader *l, const char *place, size_t wanted) {
-  if (wanted <= SPEC_MAX_POINTS) return true;
-  l->too_many = true;
-  spec_load_error(l, place, "too-many-points",
-                  "more than %d combinations in one file; split the sweep", SPEC_MAX_POINTS);
-  return false;
-}
-
-/* into = into x with. */
-static bool multiply(spec_loader *l, point_list *into, const point_list *with, const char *place) {
-  if (!has_room(l, place, into->count * with->count)) return true; /* told; keeps what it has */
-  point_list *product = new_list(l);
-  if (!product) return false;
-  for (size_t i = 0; i < into->count; ++i)
-    for (size_t j = 0; j < with->count; ++j) {
-      spec_point p = into->items[i];
-      for (int f = 0; f < SPEC_FIELD_COUNT; ++f) {
-        if (with->items[j].value[f] == SPEC_UNSET) continue;
-        p.value[f] = with->items[j].value[f];
-        p.line[f] = with->items[j].line[f];
-      }
-      if (!append(l, product, &p)) return false;
-    }
-  spec_point *old = into->items;
-  into->items = product->items;
-  into->count = product->count;
-  into->capacity = product->capacity;
-  product->items = NULL;
-  product->count = product->capacity = 0;
-  free(old);
-  return true;
-}
-
 /* -- Names ---------------------------------------------------------------------------------- */
 
 static int field_named(const char *name) {
@@ -258,22 +174,22 @@ static int line_of(const spec_loader *l, const char *place);
 
 static bool append_leaf(spec_loader *l, lua_State *L, int idx, const path *at, int f,
                         point_list *out) {
-  spec_point p = nothing();
+  spec_point p = points_nothing();
   p.value[f] = read_leaf(l, L, idx, (spec_field)f, at->place);
   p.line[f] = line_of(l, at->place);
-  return append(l, out, &p);
+  return points_append(l, out, &p);
 }
 
 /* dtype = "f32": all of a, b, d and the accumulator. */
 static bool append_dtype(spec_loader *l, lua_State *L, int idx, const path *at, point_list *out) {
   static const spec_field same[] = {SPEC_DTYPE_A, SPEC_DTYPE_B, SPEC_DTYPE_D, SPEC_DTYPE_ACC};
-  spec_point p = nothing();
+  spec_point p = points_nothing();
   int value = read_leaf(l, L, idx, SPEC_DTYPE_A, at->place);
   for (size_t i = 0; i < sizeof same / sizeof *same; ++i) {
     p.value[same[i]] = value;
     p.line[same[i]] = line_of(l, at->place);
   }
-  return append(l, out, &p);
+  return points_append(l, out, &p);
 }
 
 /* -- Tables --------------------------------------------------------------------------------- */
@@ -282,14 +198,14 @@ static bool read_list(spec_loader *l, lua_State *L, int idx, const path *at, boo
                       size_t count, point_list *out) {
   if (in_list) {
     spec_load_error(l, at->place, "wrong-type", "a list inside a list");
-    return append_nothing(l, out);
+    return points_append_nothing(l, out);
   }
   if (!l->call.sweep && strcmp(at->field, "layout") != 0) {
     spec_load_error(l, at->place, "list-in-gemm",
                     "a list where gemm takes one value; write sweep instead of gemm");
-    return append_nothing(l, out);
+    return points_append_nothing(l, out);
   }
-  if (!has_room(l, at->place, out->count + count)) return append_nothing(l, out);
+  if (!points_have_room(l, at->place, out->count + count)) return points_append_nothing(l, out);
   for (size_t i = 1; i <= count && !l->too_many; ++i) {
     path item = *at;
     snprintf(item.place, sizeof item.place, "%.100s[%zu]", at->place, i);
@@ -313,8 +229,8 @@ static bool read_allow(spec_loader *l, lua_State *L, int idx);
 
 static bool read_record(spec_loader *l, lua_State *L, int idx, const path *at, const char **keys,
                         size_t count, point_list *out) {
-  point_list *product = new_list(l);
-  if (!product || !append_nothing(l, product)) return false;
+  point_list *product = points_new(l);
+  if (!product || !points_append_nothing(l, product)) return false;
   /* Keys are sorted by text: fields in their order, then what is unknown. */
   int ranks[MAX_KEYS];
   for (size_t i = 0; i < count; ++i)
@@ -331,16 +247,17 @@ static bool read_record(spec_loader *l, lua_State *L, int idx, const path *at, c
       } else if (order == SPEC_FIELD_COUNT) {
         unknown_field(l, at, &inner, keys[i]);
       } else {
-        point_list *alternatives = new_list(l);
+        point_list *alternatives = points_new(l);
         ok = alternatives && read_value(l, L, lua_gettop(L), &inner, false, alternatives) &&
-             multiply(l, product, alternatives, inner.place);
+             points_multiply(l, product, alternatives, inner.place);
       }
       lua_pop(L, 1);
       if (!ok) return false;
     }
-  if (!has_room(l, at->place, out->count + product->count)) return append_nothing(l, out);
+  if (!points_have_room(l, at->place, out->count + product->count))
+    return points_append_nothing(l, out);
   for (size_t i = 0; i < product->count; ++i)
-    if (!append(l, out, &product->items[i])) return false;
+    if (!points_append(l, out, &product->items[i])) return false;
   return true;
 }
 
@@ -358,7 +275,7 @@ static bool read_value(spec_loader *l, lua_State *L, int idx, const path *at, bo
     names_below(at->field, names, 1);
     spec_load_error(l, at->place, "wrong-type", "%s where a table belongs, like { %s = ... }",
                     spec_load_show(L, idx, shown), names[0]);
-    return append_nothing(l, out);
+    return points_append_nothing(l, out);
   }
   const char *keys[MAX_KEYS];
   size_t count;
@@ -384,7 +301,7 @@ static bool read_value(spec_loader *l, lua_State *L, int idx, const path *at, bo
           "a table with holes, or with keys that are neither all names nor all 1, 2, 3");
     break;
   }
-  return append_nothing(l, out);
+  return points_append_nothing(l, out);
 }
 
 /* -- The call ------------------------------------------------------------------------------- */
@@ -455,7 +372,7 @@ void spec_load_error(spec_loader *l, const char *place, const char *code, const 
 
 point_list *spec_load_fields(spec_loader *l, lua_State *L, int idx) {
   path top = {"", ""};
-  point_list *points = new_list(l);
+  point_list *points = points_new(l);
   if (!points || !read_value(l, L, idx, &top, false, points)) return NULL;
   return points;
 }

@@ -49,8 +49,18 @@ void spec_load_error(spec_loader *l, const char *path, const char *code, const c
  * when memory is short. Errors set l->bad. */
 point_list *spec_load_fields(spec_loader *l, lua_State *L, int idx);
 
+/* An empty list, owned by the loader; NULL when memory is short. */
+point_list *points_new(spec_loader *l);
 /* Frees the lists of the call in progress. */
 void spec_load_drop_lists(spec_loader *l);
+/* These return false when memory is short. */
+bool points_append(spec_loader *l, point_list *list, const spec_point *p);
+bool points_append_nothing(spec_loader *l, point_list *list); /* a point that sets no field */
+/* into = into x with. Beyond the cap an error is told and into keeps what it has. */
+bool points_multiply(spec_loader *l, point_list *into, const point_list *with, const char *place);
+spec_point points_nothing(void);
+/* false, with an error told, where a list would grow beyond the cap. */
+bool points_have_room(spec_loader *l, const char *place, size_t wanted);
 
 /* The argument of gpu, a name or a table; sets l->gpu. Errors set l->bad. */
 void spec_load_gpu(spec_loader *l, lua_State *L, int idx);

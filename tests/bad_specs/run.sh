@@ -68,6 +68,15 @@ for spec in *.lua; do
     cp "$work/after" "$work/before"
   fi
 done
+# Every code that users see is explained.
+LC_ALL=C sed -n 's/^--! | .* \[\([a-z-]*\)\]$/\1/p' ./*.lua | sort -u >"$work/codes"
+while read -r code; do
+  if ! grep -qF "### \`$code\`" ../../docs/warnings.md; then
+    echo "docs/warnings.md does not explain $code"
+    failed=$((failed + 1))
+  fi
+done <"$work/codes"
+
 if [ "$count" -eq 0 ] || [ "$failed" -ne 0 ]; then
   echo "bad_specs: $failed of $count failed"
   exit 1

@@ -129,6 +129,20 @@ same kept2 out
 run 2 bad.lua -o never
 [ ! -e never ] || fault "a folder was made for a bad spec"
 
+# One kernel asked for twice is one file, which names both; other than that, names are unique.
+cp a.lua c.lua
+run 0 a.lua c.lua a.lua -o twice
+says twice/gg_table.c sm90_naive
+for file in twice/*.cu; do
+  sed -n 2p "$file" | grep -q "from a.lua, c.lua\\.$" || fault "$file does not name both specs"
+done
+[ "$("$gemmgen" list a.lua | wc -l)" -eq "$("$gemmgen" list a.lua c.lua | wc -l)" ] ||
+  fault "a kernel is listed twice"
+sed 's/"h100-sxm"/{ base = "h100-sxm", registers_sm = 16384 }/' a.lua >cut.lua
+run 2 a.lua cut.lua -o never
+says stderr "cut.lua:2: error: kernel sm90_naive"
+says stderr "is also that of a.lua:2, which differs in blocks_sm"
+
 # A prefix renames what is defined, and no file.
 run 0 a.lua -o plain
 run 0 a.lua -o prefixed --prefix p_
