@@ -180,8 +180,8 @@ static const ggi_device_ops emu_ops = {
     emu_synchronise, emu_event_create, emu_event_destroy, emu_event_record,   emu_event_elapsed,
 };
 
-void gg_emulated_options_init(gg_emulated_options *options) {
-  if (!options) return;
+void gg_emulated_options_init_sized(gg_emulated_options *options, size_t size) {
+  if (!options || size < sizeof *options) return;
   *options = (gg_emulated_options){.size = sizeof *options,
                                    .arch = 90,
                                    .sms = 132,

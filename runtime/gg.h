@@ -110,7 +110,12 @@ typedef struct gg_emulated_options {
   gg_i64 blocks_launch; /* default 2^31 - 1; smaller values split batches earlier */
 } gg_emulated_options;
 
-GG_API void gg_emulated_options_init(gg_emulated_options *options);
+/* Called by gg_emulated_options_init. */
+GG_API void gg_emulated_options_init_sized(gg_emulated_options *options, size_t size);
+
+static inline void gg_emulated_options_init(gg_emulated_options *options) {
+  gg_emulated_options_init_sized(options, sizeof(gg_emulated_options));
+}
 
 /* A CUDA device by its ordinal in the CUDA runtime. The device's primary context is used; nothing
  * is allocated on it. GG_ERR_NO_BACKEND in a library without CUDA, GG_ERR_NO_DEVICE where the

@@ -214,9 +214,12 @@ static void devices(void **s) {
   assert_int_equal(gg_device_emulated(NULL, NULL), GG_ERR_ARGUMENT);
   assert_int_equal(gg_device_get_info(device, NULL), GG_ERR_ARGUMENT);
   assert_int_equal(gg_device_alloc(NULL, 1, NULL), GG_ERR_ARGUMENT);
+  char host[4] = "abc";
+  void *too_much = NULL;
+  assert_int_equal(gg_device_alloc(device, SIZE_MAX / 2, &too_much), GG_ERR_DEVICE_MEMORY);
+  assert_int_equal(gg_device_free(device, host), GG_ERR_ARGUMENT);
   assert_int_equal(gg_device_free(NULL, NULL), GG_ERR_ARGUMENT);
   assert_int_equal(gg_device_free(device, NULL), GG_OK);
-  char host[4] = "abc";
   void *memory = NULL;
   assert_int_equal(gg_device_alloc(device, 4, &memory), GG_OK);
   assert_int_equal(gg_device_upload(device, NULL, host, 4), GG_ERR_NULL);

@@ -177,13 +177,42 @@ static void overlaps(void **s) {
   ok(gg_device_free(device, memory));
 }
 
+#ifndef FAKE_CUDA
+/* The emulated GPU's findings reach the caller of gg_run, and stay out of later runs. */
+static void faults(void **s) {
+  (void)s;
+  gg_problem p = problem(20, 20, 4);
+  job j;
+  job_make(&j, &p, 0, 1, 0);
+  static const float elsewhere[20 * 4]; /* no memory of the device */
+  const void *good = j.pointers.a;
+  j.pointers.a = elsewhere;
+  assert_int_equal(
+      gg_gemm(context, &p, &j.pointers, gg_scalar_f32(1), gg_scalar_f32(0), NULL, 0, stream),
+      GG_ERR_FAULT);
+  assert_non_null(strstr(gg_error_detail(), "kernel nn, kernels.cu:"));
+  assert_non_null(strstr(gg_error_detail(), "out-of-bounds"));
+  j.pointers.a = good;
+  job_run(&j);
+  job_check_in(&j, &j.d);
+  job_free(&j);
+}
+#endif
+
 int main(void) {
   if (!job_open()) return 77;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(products), cmocka_unit_test(orders_and_types),
-      cmocka_unit_test(batches),  cmocka_unit_test(nothing_to_compute),
-      cmocka_unit_test(k_zero),   cmocka_unit_test(unread_operands),
-      cmocka_unit_test(d_is_c),   cmocka_unit_test(overlaps),
+#ifndef FAKE_CUDA
+      cmocka_unit_test(faults),
+#endif
+      cmocka_unit_test(products),
+      cmocka_unit_test(orders_and_types),
+      cmocka_unit_test(batches),
+      cmocka_unit_test(nothing_to_compute),
+      cmocka_unit_test(k_zero),
+      cmocka_unit_test(unread_operands),
+      cmocka_unit_test(d_is_c),
+      cmocka_unit_test(overlaps),
   };
   return cmocka_run_group_tests_name("run", tests, job_set_up, job_tear_down);
 }
