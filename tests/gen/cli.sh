@@ -176,6 +176,13 @@ mkdir no_templates
 run 5 a.lua -o never --templates no_templates
 says stderr "engine.lua:1: error: "
 
+cp -r "$root/templates" broken_templates
+sed '$s/.*/$ nope()/' "$root/templates/naive.cu.lua" >broken_templates/naive.cu.lua
+run 5 a.lua -o never --templates broken_templates
+lines stderr 1
+says stderr "naive.cu.lua:$(wc -l <broken_templates/naive.cu.lua): error: "
+[ ! -e never ] || fault "a broken template left files"
+
 # Where nothing can be written.
 echo file >file
 run 3 a.lua -o file
