@@ -4,41 +4,79 @@
 --       gemmgen check specs/h100_f32.lua
 --       gemmgen explain specs/h100_f32.lua
 --
--- Each gemm below becomes three kernels a layout: full (no guards, 16-byte copies), edge (16-byte
--- copies, guards outside the main loop) and narrow (any pointer, any leading dimension). The library
--- takes the first that a call allows, large tiles first.
+-- Each gemm becomes up to three kernels a layout: full (no guards, wide copies), edge (wide copies,
+-- guards outside the main loop) and narrow (any pointer, any leading dimension). The library takes
+-- the first that a call allows: large tiles first, each only where a call has enough of them for the
+-- SMs (min_fill, per cent). Tiles and layouts are paired as measured on an H200 (docs/simt.md).
 
 gpu "h100-sxm"
 
-local all = { "nn", "nt", "tn", "tt" }
-
--- Large problems. 16 x 8 outputs a thread need 96 of the 128 bytes a cycle that shared memory gives,
--- 128 threads leave room for two blocks a SM; 8 k steps are 1024 FMAs of straight code, 18 KB.
+-- Large problems, 2048^3 and up. An operand that is contiguous in k is turned on its way to shared
+-- memory and takes registers for that; where A is (nn, nt), 16 x 8 outputs a thread need the fewest
+-- shared bytes (96 of 128 B/cycle) and 128 threads leave those registers.
 gemm {
   family = "simt",
   dtype = "f32",
-  layout = all,
+  layout = { "nn", "nt" },
   tile = { m = 128, n = 128, k = 8, thread = { m = 16, n = 8 } },
-  stages = 3,
+  stages = 4,
+  dispatch = { min_fill = 150 },
 }
 
--- Problems around 1024^3: with tiles half as large there is one for each SM, and two warp groups
--- share the k of each tile so that the SM has enough warps.
+-- Where A is contiguous in m, 8 x 8 outputs on 256 threads: twice the warps hide more latency.
 gemm {
   family = "simt",
   dtype = "f32",
-  layout = all,
-  tile = { m = 128, n = 64, k = 32, thread = { m = 8, n = 8 } },
+  layout = { "tn", "tt" },
+  tile = { m = 128, n = 128, k = 16, thread = { m = 8, n = 8 } },
   stages = 3,
+  dispatch = { min_fill = 150 },
+}
+
+-- Around 1024^3: with half the tile there is one for each SM, and two warp groups share the k of each
+-- tile so that an SM still has 8 warps.
+gemm {
+  family = "simt",
+  dtype = "f32",
+  layout = { "nn", "nt", "tn" },
+  tile = { m = 64, n = 128, k = 32, thread = { m = 8, n = 8 } },
   k_slices = 2,
-  dispatch = { min_fill = 75 },
+  stages = 3,
+  dispatch = { min_fill = 50 },
 }
 
--- Smaller ones: more tiles of less work.
 gemm {
   family = "simt",
   dtype = "f32",
-  layout = all,
-  tile = { m = 64, n = 64, k = 16, thread = { m = 8, n = 4 } },
+  layout = "tt",
+  tile = { m = 128, n = 64, k = 32, thread = { m = 8, n = 8 } },
+  k_slices = 2,
   stages = 3,
+  dispatch = { min_fill = 50 },
 }
+
+-- Around 512^3, and the rest: latency decides. Four slices of k keep the warps; operands that are
+-- turned go through 4-byte cp.async, which keeps more bytes in flight than registers do.
+local turned = { nn = { a = 4 }, nt = { a = 4, b = 4 }, tt = { b = 4 } }
+for _, layout in ipairs { "nn", "nt", "tn", "tt" } do
+  gemm {
+    family = "simt",
+    dtype = "f32",
+    layout = layout,
+    tile = { m = 32, n = 64, k = 32, thread = { m = 4, n = 8 } },
+    k_slices = 4,
+    stages = 3,
+    copy = turned[layout],
+    dispatch = { min_fill = 75 },
+  }
+  gemm {
+    family = "simt",
+    dtype = "f32",
+    layout = layout,
+    tile = { m = 16, n = 32, k = 64, thread = { m = 4, n = 4 } },
+    k_slices = 4,
+    stages = 3,
+    copy = turned[layout],
+    dispatch = { min_fill = 0 },
+  }
+end
