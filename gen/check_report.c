@@ -181,7 +181,7 @@ static void print_text(const check_run *c, size_t chosen, size_t faulty) {
     print_placed(c, &c->kernels[i].fault_text);
     print_placed(c, &c->kernels[i].counts);
   }
-  printf("%zu kernel%s checked, %zu with faults (compiling %.1f s, running %.1f s of processor "
+  printf("%zu kernel%s checked, %zu with faults (compiling %.2f s, running %.2f s of processor "
          "time)\n",
          chosen, chosen == 1 ? "" : "s", faulty, c->compile_seconds, c->run_seconds);
 }

@@ -1,0 +1,71 @@
+/* test_schedules.c - correct kernels stay silent: two of each family on their smallest problem
+ * under 100 random schedules, with unchanged bits. Every other kernel of the specs gets five
+ * (test_specs.c).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "support.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Words of the kernel's name, and a problem of one block that fills its ring and goes around. */
+static const struct {
+  const char *kernel, *problem;
+} pairs[] = {
+    {"naive nn full", "16x16x12"},         {"naive nn narrow", "15x13x11"},
+    {"smem nn full", "16x16x48"},          {"smem nn narrow", "15x13x37"},
+    {"simt tn_ t4x4_s3 edge", "28x28x41"}, {"simt nn_ t4x4_k2_s3 narrow", "31x29x41"},
+};
+
+enum { PAIRS = sizeof pairs / sizeof *pairs };
+
+static char *emitted;
+
+static int set_up(void **state) {
+  (void)state;
+  emitted = make_folder();
+  must("'%s' seeded.lua -o '%s'", GEMMGEN, emitted);
+  return 0;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  remove_folder(emitted);
+  return 0;
+}
+
+static void test_silent(void **state) {
+  int i = *(const int *)*state, code;
+  char *path = find_kernel(emitted, pairs[i].kernel), *name = kernel_name(path);
+  double start = seconds_now();
+  char *out = shell(&code, "'%s' check '%s' --kernel %s --problem %s --schedules 100 --json",
+                    GEMMGEN, emitted, name, pairs[i].problem);
+  if (code || !strstr(out, "\"launches\":102")) { /* the fixed schedule on two data sets, and 100 */
+    print_error("%s: exit %d\n%s\n", name, code, out);
+    fail();
+  }
+  printf("%s: 100 schedules of %s, %.1f s\n", name, pairs[i].problem, seconds_now() - start);
+  free(out);
+  free(name);
+  free(path);
+}
+
+int main(void) {
+  struct CMUnitTest tests[PAIRS];
+  static int indices[PAIRS];
+  double start = seconds_now();
+  for (int i = 0; i < PAIRS; i++) {
+    indices[i] = i;
+    tests[i] = (struct CMUnitTest){pairs[i].kernel, test_silent, NULL, NULL, &indices[i]};
+  }
+  int failed = cmocka_run_group_tests_name("check: schedules", tests, set_up, tear_down);
+  printf("%.1f s\n", seconds_now() - start);
+  return failed;
+}
