@@ -274,6 +274,12 @@ function copy.memory_map(p)
   if p.stages > 1 then
     constant("STAGE_BYTES", p.stage_bytes, ("A_BYTES + %d * B_PITCH, in steps of 128"):format(p.tile_k))
   end
+  if p.k_slices > 1 then
+    constant("SUM_PITCH", p.threads // p.k_slices * p.element, ("%d threads of a slice * %d bytes"):format(
+      p.threads // p.k_slices, p.element))
+    constant("SUM_BYTES", p.tile_m * p.tile_n * p.element, ("%d * %d sums of a slice * %d bytes"):format(
+      p.tile_m, p.tile_n, p.element))
+  end
   add("};")
   return lines
 end

@@ -37,6 +37,10 @@ function names.offset(o, rows, bytes)
   return text
 end
 
+-- x / n and x % n, as short as they can be said.
+function names.quotient(x, n) return n == 1 and x or ("%s / %d"):format(x, n) end
+function names.modulo(x, n) return n == 1 and "0" or ("%s %% %d"):format(x, n) end
+
 -- Byte offset of a stage of the ring; nil for the first.
 function names.stage(number)
   if number == 0 then return nil end

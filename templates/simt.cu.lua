@@ -15,10 +15,11 @@ ${frame.signature(p, job)}
   const int tid = (int)threadIdx.x;
   const int lane = tid % 32;
   const int warp = tid / 32;
-  const int warp_m = warp${p.k_slices > 1 and " % " .. warps or ""} / ${p.warps_n};
-  const int warp_n = warp % ${p.warps_n};
+$ local in_slice = p.k_slices > 1 and names.modulo("warp", warps) or "warp"
+  const int warp_m = ${p.warps_m > 1 and names.quotient(in_slice, p.warps_n) or 0};
+  const int warp_n = ${names.modulo("warp", p.warps_n)};
 $ if p.k_slices > 1 then
-  const int slice = warp / ${warps};
+  const int slice = ${names.quotient("warp", warps)};
 $ end
   const int lane_m = lane / ${p.lanes_n};
   const int lane_n = lane % ${p.lanes_n};

@@ -8,27 +8,31 @@ local slices = {}
 function slices.sum(p)
   local lines, t = {}, p.type_acc
   local function add(text) lines[#lines + 1] = text end
-  local group = p.threads // p.k_slices
-  local part = p.tile_m * p.tile_n * p.element
-  add(("const unsigned sum_at = (unsigned)(tid %% %d * %d);"):format(group, p.element))
+  add(("const unsigned sum_at = (unsigned)(tid %% %d * %d);"):format(p.threads // p.k_slices, p.element))
+  local function place(base, i, j)
+    local index = i * p.thread_n + j
+    return base .. (index > 0 and (" + %d * SUM_PITCH"):format(index) or "")
+  end
   add("gg_syncthreads(); // the ring has been read")
   local half = p.k_slices // 2
   while half >= 1 do
-    add(("if (slice >= %d && slice < %d) {"):format(half, 2 * half))
-    add(("  const unsigned to = sum_at + (unsigned)(slice - %d) * %d;"):format(half, part))
+    if half == 1 then add("if (slice == 1) {") else
+      add(("if (slice >= %d && slice < %d) {"):format(half, 2 * half))
+    end
+    add(("  const unsigned to = sum_at + (unsigned)(slice - %d) * SUM_BYTES;"):format(half))
     for i = 0, p.thread_m - 1 do
       for j = 0, p.thread_n - 1 do
-        add(("  gg_sts_%s(to + %d, acc%d_%d);"):format(t, (i * p.thread_n + j) * group * p.element, i, j))
+        add(("  gg_sts_%s(%s, acc%d_%d);"):format(t, place("to", i, j), i, j))
       end
     end
     add("}")
     add("gg_syncthreads();")
-    add(("if (slice < %d) {"):format(half))
-    add(("  const unsigned from = sum_at + (unsigned)slice * %d;"):format(part))
+    add(half == 1 and "if (slice == 0) {" or ("if (slice < %d) {"):format(half))
+    add("  const unsigned from = sum_at + (unsigned)slice * SUM_BYTES;")
     add(("  %s part;"):format(names.c_type(t)))
     for i = 0, p.thread_m - 1 do
       for j = 0, p.thread_n - 1 do
-        add(("  gg_lds_%s(&part, from + %d);"):format(t, (i * p.thread_n + j) * group * p.element))
+        add(("  gg_lds_%s(&part, %s);"):format(t, place("from", i, j)))
         add(("  acc%d_%d = gg_add_%s(acc%d_%d, part);"):format(i, j, t, i, j))
       end
     end
