@@ -180,8 +180,8 @@ void plan_common_begin(plan_builder *b) {
     plan_field plan;
     spec_field spec;
   } same[] = {{PLAN_type_b, SPEC_DTYPE_B},
-              {PLAN_type_c, SPEC_DTYPE_C},
               {PLAN_type_d, SPEC_DTYPE_D},
+              {PLAN_type_c, SPEC_DTYPE_C},
               {PLAN_type_acc, SPEC_DTYPE_ACC}};
   for (size_t i = 0; i < sizeof same / sizeof same[0]; ++i) {
     int other = plan_value(p, same[i].plan);

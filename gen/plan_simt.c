@@ -143,6 +143,11 @@ static void choose_k_tile(plan_builder *b) {
   int fmas = p->thread_m * p->thread_n;
   int steps = FMAS_A_BODY / fmas;
   steps = steps < 8 ? 8 : steps > 16 ? 16 : steps / 8 * 8;
+  /* At least the stages asked for, or two, must fit; padded rows are at most 16 elements longer. */
+  int stages = plan_asked(b, SPEC_STAGES, 2);
+  while (steps > 2 && stages * steps * p->k_slices * (p->tile_m + p->tile_n + 32) * p->element >
+                          b->gpu->shared_block)
+    steps /= 2;
   TAKE(tile_k, TILE_K, steps * p->k_slices, NULL,
        "%d steps a slice: about %d FMAs a body hide the loop, its barrier and the copies", steps,
        steps * fmas);
@@ -162,7 +167,8 @@ static void choose_k_tile(plan_builder *b) {
        most, most * fmas);
   if (p->unroll_k == 0) SET(unroll_k, steps_slice, "asked by the spec: full");
   if (p->unroll_k > steps_slice || steps_slice % p->unroll_k != 0)
-    plan_refuse(b, SPEC_UNROLL_K, "unroll", "%d steps do not divide the %d of a k tile%s",
+    plan_refuse(b, SPEC_UNROLL_K, "unroll",
+                "%d steps do not divide the %d of a k tile%s; use a divisor, or \"full\"",
                 p->unroll_k, steps_slice, p->k_slices > 1 ? " slice" : "");
   else if (p->unroll_k != steps_slice)
     buf_printf(&b->suffix, "_u%d", p->unroll_k);

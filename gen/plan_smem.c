@@ -41,7 +41,8 @@ void plan_make_smem(plan_builder *b) {
   TAKE(unroll_k, UNROLL_K, p->tile_k, "u", "the whole k tile");
   if (p->unroll_k == 0) SET(unroll_k, p->tile_k, "full: the whole k tile");
   if (b->result == PLAN_OK && p->tile_k % p->unroll_k != 0)
-    plan_refuse(b, SPEC_UNROLL_K, "unroll", "%d steps do not divide the k tile of %d", p->unroll_k,
+    plan_refuse(b, SPEC_UNROLL_K, "unroll",
+                "%d steps do not divide the k tile of %d; use a divisor, or \"full\"", p->unroll_k,
                 p->tile_k);
   if (b->result != PLAN_OK) return;
   SET(swizzle, 0, "padding serves one-element copies as well");

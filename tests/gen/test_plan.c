@@ -1,0 +1,239 @@
+/* Plans: figures to the digit, reasons for every number, refusals, purity, names. */
+#include "unit.h"
+
+#include "plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct setting {
+  spec_field field;
+  int value;
+} setting;
+
+#define END SPEC_FIELD_COUNT
+
+static kernel_spec spec_of(const char *gpu, const setting *settings) {
+  kernel_spec s = {.file = "test.lua", .line = 1, .call = 1};
+  s.gpu = *gpu_find(gpu);
+  for (int f = 0; f < SPEC_FIELD_COUNT; ++f)
+    s.value[f] = SPEC_UNSET;
+  for (; settings->field != END; ++settings)
+    s.value[settings->field] = settings->value;
+  return s;
+}
+
+static void made(const kernel_spec *s, plan_variant v, kernel_plan *p) {
+  plan_fault fault;
+  assert_int_equal(plan_make(s, v, p, &fault), PLAN_OK);
+}
+
+static bool rejected(const kernel_plan *p, const char *text) {
+  for (size_t i = 0; i < p->rejected_count; ++i)
+    if (strstr(p->rejected[i], text)) return true;
+  return false;
+}
+
+/* (m + n) * 4 / (m * n) bytes a FMA x 128 FMAs a cycle: 256, 128, 96 bytes a cycle, and the
+ * registers that rule out 16 x 16. */
+static void shared_bandwidth_chooses_the_thread_tile(void **state) {
+  (void)state;
+  kernel_spec s = spec_of("h100-sxm", (setting[]){{END, 0}});
+  kernel_plan p;
+  made(&s, VARIANT_FULL, &p);
+  assert_int_equal(p.thread_m, 16);
+  assert_int_equal(p.thread_n, 8);
+  assert_non_null(strstr(p.why[PLAN_thread_m], "16x8 needs 96 B/cycle"));
+  assert_true(rejected(&p, "8x8: needs 128 B/cycle"));
+  assert_true(rejected(&p, "4x4: needs 256 B/cycle"));
+  assert_true(rejected(&p, "16x16: about 354 registers, a thread has 255"));
+  plan_free(&p);
+}
+
+/* 128x128x32 f32 takes 32 KB a stage, 64 KB at two. */
+static void stage_bytes_are_those_of_the_tile(void **state) {
+  (void)state;
+  kernel_spec s = spec_of("h100-sxm", (setting[]){{SPEC_LAYOUT, LAYOUT_TN},
+                                                  {SPEC_TILE_M, 128},
+                                                  {SPEC_TILE_N, 128},
+                                                  {SPEC_TILE_K, 32},
+                                                  {SPEC_THREAD_M, 8},
+                                                  {SPEC_THREAD_N, 8},
+                                                  {SPEC_STAGES, 2},
+                                                  {END, 0}});
+  kernel_plan p;
+  made(&s, VARIANT_FULL, &p);
+  assert_int_equal(p.stage_bytes, 32 * 1024);
+  assert_int_equal(p.shared_bytes, 64 * 1024);
+  assert_int_equal(p.threads, 256);
+  assert_int_equal(p.pad_a, 0);
+  plan_free(&p);
+}
+
+static const setting shapes[][12] = {
+    {{SPEC_LAYOUT, LAYOUT_NN}, {END, 0}},
+    {{SPEC_LAYOUT, LAYOUT_NT}, {SPEC_DTYPE_A, GG_F64}, {END, 0}},
+    {{SPEC_LAYOUT, LAYOUT_TT}, {SPEC_STAGES, 1}, {SPEC_THREAD_M, 4}, {SPEC_THREAD_N, 4}, {END, 0}},
+    {{SPEC_LAYOUT, LAYOUT_TN}, {SPEC_SWIZZLE, 128}, {END, 0}},
+    {{SPEC_LAYOUT, LAYOUT_NN}, {SPEC_UNROLL_K, 1}, {END, 0}},
+    {{SPEC_FAMILY, FAMILY_NAIVE}, {END, 0}},
+    {{SPEC_FAMILY, FAMILY_SMEM}, {SPEC_LAYOUT, LAYOUT_TN}, {END, 0}},
+};
+static const char *const gpus[] = {"v100", "t4", "a100-sxm-80", "rtx-4090", "h200"};
+
+/* A number without a reason does not exist; the same input gives the same plan. */
+static void every_number_has_a_reason_and_plans_are_pure(void **state) {
+  (void)state;
+  for (size_t g = 0; g < sizeof gpus / sizeof gpus[0]; ++g) {
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; ++i) {
+      kernel_spec s = spec_of(gpus[g], shapes[i]);
+      for (int v = 0; v < VARIANT_COUNT; ++v) {
+        kernel_plan p, again;
+        plan_fault fault;
+        plan_result result = plan_make(&s, (plan_variant)v, &p, &fault);
+        if (result == PLAN_SAME) continue;
+        if (result != PLAN_OK) fail_msg("%s, shape %zu: %s", gpus[g], i, fault.text);
+        made(&s, (plan_variant)v, &again);
+        for (int f = 0; f < PLAN_FIELD_COUNT; ++f) {
+          assert_int_equal(plan_value(&p, (plan_field)f), plan_value(&again, (plan_field)f));
+          if (plan_value(&p, (plan_field)f) != 0) assert_non_null(p.why[f]);
+        }
+        char hash[65], hash_again[65];
+        plan_hash(&p, hash);
+        plan_hash(&again, hash_again);
+        assert_string_equal(hash, hash_again);
+        assert_string_equal(p.name, again.name);
+        assert_true(p.shared_bytes <= s.gpu.shared_block);
+        assert_true(p.threads % 32 == 0 && p.threads <= 1024);
+        plan_free(&again);
+        plan_free(&p);
+      }
+    }
+  }
+}
+
+/* Plans that differ in any number have different names, on one GPU. */
+static void names_tell_plans_apart(void **state) {
+  (void)state;
+  static const setting one[][4] = {
+      {{END, 0}},
+      {{SPEC_STAGES, 2}, {END, 0}},
+      {{SPEC_STAGES, 1}, {END, 0}},
+      {{SPEC_PADDING, 8}, {END, 0}},
+      {{SPEC_SWIZZLE, 128}, {END, 0}},
+      {{SPEC_COPY_A, 4}, {END, 0}},
+      {{SPEC_COPY_B, 4}, {END, 0}},
+      {{SPEC_UNROLL_K, 2}, {END, 0}},
+      {{SPEC_UNROLL_STAGES, 1}, {END, 0}},
+      {{SPEC_FRAGMENTS, 1}, {END, 0}},
+      {{SPEC_ORDER, ORDER_ROW}, {END, 0}},
+      {{SPEC_ORDER, ORDER_COLUMN}, {END, 0}},
+      {{SPEC_RASTER_GROUP, 4}, {END, 0}},
+      {{SPEC_RASTER_ALONG, RASTER_N}, {END, 0}},
+      {{SPEC_MIN_BLOCKS, 1}, {END, 0}},
+      {{SPEC_ALPHA, GG_SCALAR_ONE}, {END, 0}},
+      {{SPEC_BETA, GG_SCALAR_ZERO}, {END, 0}},
+      {{SPEC_LANES_M, 8}, {END, 0}},
+      {{SPEC_TILE_K, 16}, {SPEC_K_SLICES, 2}, {END, 0}},
+  };
+  enum { COUNT = sizeof one / sizeof one[0] };
+  char names[COUNT][sizeof((kernel_plan *)0)->name];
+  for (int i = 0; i < COUNT; ++i) {
+    kernel_spec s = spec_of("h100-sxm", one[i]);
+    kernel_plan p;
+    made(&s, VARIANT_FULL, &p);
+    strcpy(names[i], p.name);
+    plan_free(&p);
+    for (int j = 0; j < i; ++j)
+      assert_string_not_equal(names[i], names[j]);
+  }
+}
+
+/* What cannot be a kernel is refused at its field, with a code and a remedy. */
+static void the_illegal_is_refused_with_its_field(void **state) {
+  (void)state;
+  static const struct {
+    const char *gpu;
+    setting settings[6];
+    spec_field field;
+    const char *code;
+  } cases[] = {
+      {"h100-sxm",
+       {{SPEC_TILE_M, 100}, {SPEC_THREAD_M, 8}, {SPEC_THREAD_N, 8}, {END, 0}},
+       SPEC_TILE_M,
+       "tile-multiple"},
+      {"h100-sxm",
+       {{SPEC_THREAD_M, 16}, {SPEC_THREAD_N, 16}, {END, 0}},
+       SPEC_THREAD_M,
+       "registers"},
+      {"h100-sxm", {{SPEC_STAGES, 8}, {SPEC_TILE_K, 64}, {END, 0}}, SPEC_STAGES, "shared-memory"},
+      {"t4", {{SPEC_STAGES, 3}, {END, 0}}, SPEC_STAGES, "stages"},
+      {"h100-sxm", {{SPEC_DTYPE_A, GG_F16}, {END, 0}}, SPEC_DTYPE_A, "dtype-family"},
+      {"h100-sxm", {{SPEC_DTYPE_D, GG_F64}, {END, 0}}, SPEC_DTYPE_D, "dtype-family"},
+      {"h100-sxm", {{SPEC_PADDING, 1}, {END, 0}}, SPEC_PADDING, "padding"},
+      {"h100-sxm", {{SPEC_COPY_A, 5}, {END, 0}}, SPEC_COPY_A, "copy-width"},
+      {"h100-sxm", {{SPEC_UNROLL_K, 3}, {END, 0}}, SPEC_UNROLL_K, "unroll"},
+      {"h100-sxm",
+       {{SPEC_UNROLL_K, 1}, {SPEC_FRAGMENTS, 2}, {END, 0}},
+       SPEC_FRAGMENTS,
+       "fragments"},
+      {"h100-sxm", {{SPEC_K_SLICES, 3}, {END, 0}}, SPEC_K_SLICES, "k-slices"},
+      {"h100-sxm", {{SPEC_SWIZZLE, 64}, {END, 0}}, SPEC_SWIZZLE, "swizzle"},
+      {"h100-sxm", {{SPEC_ALPHA, GG_SCALAR_ZERO}, {END, 0}}, SPEC_ALPHA, "alpha-zero"},
+      {"h100-sxm", {{SPEC_MIN_BLOCKS, 8}, {END, 0}}, SPEC_MIN_BLOCKS, "registers"},
+      {"h100-sxm",
+       {{SPEC_FAMILY, FAMILY_NAIVE}, {SPEC_STAGES, 2}, {END, 0}},
+       SPEC_STAGES,
+       "field-family"},
+      {"h100-sxm",
+       {{SPEC_FAMILY, FAMILY_SMEM}, {SPEC_TILE_M, 64}, {END, 0}},
+       SPEC_TILE_M,
+       "threads"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    kernel_spec s = spec_of(cases[i].gpu, cases[i].settings);
+    kernel_plan p;
+    plan_fault fault;
+    if (plan_make(&s, VARIANT_FULL, &p, &fault) != PLAN_ILLEGAL)
+      fail_msg("case %zu (%s) became a kernel", i, cases[i].code);
+    assert_string_equal(fault.code, cases[i].code);
+    assert_int_equal(fault.field, cases[i].field);
+    assert_non_null(strchr(fault.text, ';'));
+  }
+}
+
+/* Variants: full asks for multiples of the tile, edge for multiples of a copy, narrow for nothing.
+ */
+static void variants_ask_for_what_they_need(void **state) {
+  (void)state;
+  kernel_spec s = spec_of("h100-sxm", (setting[]){{SPEC_LAYOUT, LAYOUT_NN}, {END, 0}});
+  kernel_plan p;
+  made(&s, VARIANT_FULL, &p);
+  assert_int_equal(p.multiple_m, p.tile_m);
+  assert_int_equal(p.multiple_k, p.tile_k);
+  assert_int_equal(p.align_a, 16);
+  plan_free(&p);
+  made(&s, VARIANT_EDGE, &p);
+  assert_int_equal(p.multiple_m, 1); /* A is contiguous in k */
+  assert_int_equal(p.multiple_n, 4);
+  assert_int_equal(p.multiple_k, 4);
+  assert_int_equal(p.align_d, 16);
+  plan_free(&p);
+  made(&s, VARIANT_NARROW, &p);
+  assert_int_equal(p.multiple_m * p.multiple_n * p.multiple_k, 1);
+  assert_int_equal(p.align_a, 4);
+  assert_int_equal(p.align_d, 4);
+  plan_free(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(shared_bandwidth_chooses_the_thread_tile),
+      cmocka_unit_test(stage_bytes_are_those_of_the_tile),
+      cmocka_unit_test(every_number_has_a_reason_and_plans_are_pure),
+      cmocka_unit_test(names_tell_plans_apart),
+      cmocka_unit_test(the_illegal_is_refused_with_its_field),
+      cmocka_unit_test(variants_ask_for_what_they_need),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
