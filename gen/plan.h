@@ -15,13 +15,18 @@
  * FULL: no guards, wide copies; the call must be a multiple of the tile and aligned.
  * EDGE: wide copies; any size whose contiguous extents are multiples of the copy.
  * NARROW: copies of one element; any size, any element-aligned pointer. */
-typedef enum plan_variant { VARIANT_FULL, VARIANT_EDGE, VARIANT_NARROW, VARIANT_COUNT } plan_variant;
+typedef enum plan_variant {
+  VARIANT_FULL,
+  VARIANT_EDGE,
+  VARIANT_NARROW,
+  VARIANT_COUNT
+} plan_variant;
 
 /* How an operand gets from global to shared memory. */
 typedef enum copy_path {
-  PATH_NONE,    /* read straight from global memory (naive) */
-  PATH_ASYNC,   /* cp.async */
-  PATH_STAGED   /* global load into registers, shared store */
+  PATH_NONE,  /* read straight from global memory (naive) */
+  PATH_ASYNC, /* cp.async */
+  PATH_STAGED /* global load into registers, shared store */
 } copy_path;
 
 /* ORDER PLAN. X(member, unit or enumeration, what it is) */

@@ -10,7 +10,7 @@ typedef struct plan_builder {
   kernel_plan *plan;
   plan_fault *fault;
   plan_variant variant;
-  buf suffix;    /* "_key value" of each field that differs from the plan's own choice */
+  buf suffix; /* "_key value" of each field that differs from the plan's own choice */
   buf scratch;
   plan_result result; /* PLAN_OK until something goes wrong; the first trouble stays */
 } plan_builder;
@@ -30,8 +30,8 @@ void plan_make_simt(plan_builder *b);
 /* Sets a field and its reason. */
 void plan_set(plan_builder *b, plan_field f, int value, const char *why, ...)
     __attribute__((format(printf, 4, 5)));
-/* Sets a field from the spec if given there, else to `choice` with its reason. key, if not NULL, goes
- * into the kernel's name together with the value where the two differ. Returns the value. */
+/* Sets a field from the spec if given there, else to `choice` with its reason. key, if not NULL,
+ * goes into the kernel's name together with the value where the two differ. Returns the value. */
 int plan_take(plan_builder *b, plan_field f, spec_field from, int choice, const char *key,
               const char *why, ...) __attribute__((format(printf, 6, 7)));
 /* Value of a spec field, or otherwise. */
@@ -43,8 +43,8 @@ void plan_refuse(plan_builder *b, spec_field f, const char *code, const char *te
 /* Notes a candidate that was turned down. */
 void plan_reject(plan_builder *b, const char *text, ...) __attribute__((format(printf, 2, 3)));
 
-/* Fields every family has: family, variant, arch, types, layout, scalars, raster, alignments of C and
- * D. tile_m .. must be set before plan_common_end. */
+/* Fields every family has: family, variant, arch, types, layout, scalars, raster, alignments of C
+ * and D. tile_m .. must be set before plan_common_end. */
 void plan_common_begin(plan_builder *b);
 /* Name, alignments, multiples, occupancy. Needs the geometry, threads, registers, shared bytes. */
 void plan_common_end(plan_builder *b, const char *shape);
@@ -52,7 +52,7 @@ void plan_common_end(plan_builder *b, const char *shape);
 int gcd_int(int a, int b);
 int round_up(int value, int multiple);
 
-#define SET(member, value, ...)  plan_set(b, PLAN_##member, (value), __VA_ARGS__)
+#define SET(member, value, ...) plan_set(b, PLAN_##member, (value), __VA_ARGS__)
 #define TAKE(member, from, choice, key, ...)                                                       \
   plan_take(b, PLAN_##member, SPEC_##from, (choice), key, __VA_ARGS__)
 

@@ -7,8 +7,9 @@
 /* Is operand 0 (A) or 1 (B) contiguous along k in global memory? */
 bool plan_contiguous_k(const kernel_plan *p, int operand);
 
-/* The most words that lanes of one shared store meet in one bank: lanes stand `lanes` side by side along
- * the rows of shared memory, `vector` rows apart, and each stores one element of its `vector`. */
+/* The most words that lanes of one shared store meet in one bank: lanes stand `lanes` side by side
+ * along the rows of shared memory, `vector` rows apart, and each stores one element of its
+ * `vector`. */
 int plan_store_ways(int lanes, int vector, int pitch, int element);
 
 /* Sets path, turn, copy, copies, copy_lanes, pad, pitch, bytes and align of operand 0 (A) or 1 (B).

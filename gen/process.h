@@ -24,7 +24,7 @@ typedef struct process {
   int code;
   double seconds;   /* by the clock */
   double processor; /* seconds of processor time, its children's included */
-  buf out, err; /* stdout and stderr; freed by process_free */
+  buf out, err;     /* stdout and stderr; freed by process_free */
 } process;
 
 /* Called whenever one has ended, and now and then. */

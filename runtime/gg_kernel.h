@@ -14,7 +14,8 @@
 extern "C" {
 #endif
 
-/* Layout version of gg_args, gg_kernel and gg_kernel_table. A table of another version is refused. */
+/* Layout version of gg_args, gg_kernel and gg_kernel_table. A table of another version is refused.
+ */
 #define GG_KERNEL_ABI 1
 
 /* Element types, ORDER DTYPE (gen/spec.c, runtime/dtype.c). tf32 is f32 in memory. Numbers are
@@ -39,7 +40,11 @@ typedef enum gg_order { GG_ORDER_N = 0, GG_ORDER_T = 1 } gg_order;
 
 /* What is known of a scalar before the call. For a kernel: what is compiled in (ANY: read at run
  * time, zero and one included). For a problem: what the caller promises. */
-typedef enum gg_scalar_class { GG_SCALAR_ANY = 0, GG_SCALAR_ZERO = 1, GG_SCALAR_ONE = 2 } gg_scalar_class;
+typedef enum gg_scalar_class {
+  GG_SCALAR_ANY = 0,
+  GG_SCALAR_ZERO = 1,
+  GG_SCALAR_ONE = 2
+} gg_scalar_class;
 
 /* The text between the two marker lines also stands in section 1 of every emitted file
  * (templates/contract.lua); a test holds them equal. */
@@ -66,15 +71,15 @@ typedef struct gg_tensor_map {
 
 // The one argument of every kernel. Sizes, leading dimensions and strides in elements.
 typedef struct gg_args {
-  const void *a;       // A[m,k], read only
-  const void *b;       // B[k,n], read only
-  const void *c;       // C[m,n], read where beta is not zero; may equal d
-  void *d;             // D[m,n], written
-  gg_i64 m, n, k;      // the problem, one batch
-  gg_i64 batch;        // matrices in this launch
-  gg_i64 lda, ldb;     // between rows as stored
+  const void *a;   // A[m,k], read only
+  const void *b;   // B[k,n], read only
+  const void *c;   // C[m,n], read where beta is not zero; may equal d
+  void *d;         // D[m,n], written
+  gg_i64 m, n, k;  // the problem, one batch
+  gg_i64 batch;    // matrices in this launch
+  gg_i64 lda, ldb; // between rows as stored
   gg_i64 ldc, ldd;
-  gg_i64 stride_a;     // between batches; 0: shared by all
+  gg_i64 stride_a; // between batches; 0: shared by all
   gg_i64 stride_b;
   gg_i64 stride_c;
   gg_i64 stride_d;
@@ -85,7 +90,7 @@ typedef struct gg_args {
   const void *scale_a;  // scales of A, B and D, or null
   const void *scale_b;
   const void *scale_d;
-  void *absmax;         // one value, max |D|, or null
+  void *absmax; // one value, max |D|, or null
   gg_i64 ld_residual;
   gg_i64 stride_residual;
   gg_i64 stride_bias;
@@ -109,7 +114,7 @@ typedef struct gg_kernel {
   gg_entry entry;
   const char *family; /* "naive", "smem", "simt" */
 
-  int arch;        /* compute capability x 10: 90 */
+  int arch;         /* compute capability x 10: 90 */
   char arch_suffix; /* 'a': runs on exactly this arch; 0: this and later ones (PTX is carried) */
 
   gg_dtype type_a, type_b, type_c, type_d, type_acc;
@@ -139,10 +144,10 @@ typedef struct gg_kernel {
 /* One emitted folder. Rows stand in the order of preference. DIR/gg_table.c defines one, under the
  * name gg_table (with --prefix p_: p_gg_table; compiled for the emulated GPU: ..._emu). */
 typedef struct gg_kernel_table {
-  int abi;        /* GG_KERNEL_ABI */
-  int args_size;  /* sizeof(gg_args) */
-  int row_size;   /* sizeof(gg_kernel) */
-  int emulated;   /* 1: entries run on the emulated GPU only; 0: on CUDA only */
+  int abi;       /* GG_KERNEL_ABI */
+  int args_size; /* sizeof(gg_args) */
+  int row_size;  /* sizeof(gg_kernel) */
+  int emulated;  /* 1: entries run on the emulated GPU only; 0: on CUDA only */
   int count;
   const gg_kernel *kernels;
   const char *generator; /* "gemmgen 0.1.0" */

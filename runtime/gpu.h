@@ -6,27 +6,27 @@
 #include <stddef.h>
 
 typedef struct gpu_facts {
-  char name[32];       /* "h100-sxm" */
-  int arch;            /* compute capability x 10 */
-  char arch_suffix;    /* 'a' where arch-specific instructions are used by default; else 0 */
-  int sms;             /* streaming multiprocessors enabled */
+  char name[32];    /* "h100-sxm" */
+  int arch;         /* compute capability x 10 */
+  char arch_suffix; /* 'a' where arch-specific instructions are used by default; else 0 */
+  int sms;          /* streaming multiprocessors enabled */
   int boost_mhz;
-  int fma_f32;         /* f32 FMAs per SM and cycle, CUDA cores */
-  int fma_f64;         /* f64 FMAs per SM and cycle, CUDA cores */
+  int fma_f32;            /* f32 FMAs per SM and cycle, CUDA cores */
+  int fma_f64;            /* f64 FMAs per SM and cycle, CUDA cores */
   int shared_bytes_cycle; /* shared-memory bytes per SM and cycle */
-  int registers_sm;    /* 32-bit registers per SM */
-  int registers_thread; /* most that one thread may have */
-  int shared_sm;       /* bytes per SM usable as shared memory */
-  int shared_block;    /* most bytes a block may have (opt-in) */
-  int shared_reserved; /* bytes the system takes per block */
+  int registers_sm;       /* 32-bit registers per SM */
+  int registers_thread;   /* most that one thread may have */
+  int shared_sm;          /* bytes per SM usable as shared memory */
+  int shared_block;       /* most bytes a block may have (opt-in) */
+  int shared_reserved;    /* bytes the system takes per block */
   int threads_sm;
   int blocks_sm;
   int l2_bytes;
-  int hbm_gbs;         /* device memory bandwidth, 10^9 bytes a second */
-  bool has_cp_async;   /* sm_80 and later */
-  bool has_tma;        /* sm_90 and later */
-  bool has_wgmma;      /* sm_90 only */
-  const char *source;  /* where the figures are from */
+  int hbm_gbs;        /* device memory bandwidth, 10^9 bytes a second */
+  bool has_cp_async;  /* sm_80 and later */
+  bool has_tma;       /* sm_90 and later */
+  bool has_wgmma;     /* sm_90 only */
+  const char *source; /* where the figures are from */
 } gpu_facts;
 
 /* All known GPUs, sorted by arch then name. */

@@ -186,7 +186,7 @@ static void the_illegal_is_refused_with_its_field(void **state) {
        SPEC_STAGES,
        "field-family"},
       {"h100-sxm",
-       {{SPEC_FAMILY, FAMILY_SMEM}, {SPEC_TILE_M, 64}, {END, 0}},
+       {{SPEC_FAMILY, FAMILY_SMEM}, {SPEC_TILE_M, 128}, {END, 0}},
        SPEC_TILE_M,
        "threads"},
   };
