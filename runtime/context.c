@@ -45,7 +45,8 @@ static gg_status check_table(const gg_kernel_table *t, size_t index) {
   return GG_OK;
 }
 
-gg_status gg_context_create(const gg_kernel_table *const *tables, size_t count, gg_context **context) {
+gg_status gg_context_create(const gg_kernel_table *const *tables, size_t count,
+                            gg_context **context) {
   if (!context || (count > 0 && !tables))
     return ggi_fail(GG_ERR_ARGUMENT, "gg_context_create: %s is NULL",
                     context ? "tables" : "context");

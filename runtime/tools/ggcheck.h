@@ -13,7 +13,8 @@
 #include "gg_kernel.h"
 
 /* main of a check program: reads its arguments (--help lists them), writes the report to stdout.
+ * missing: the entry that stands for a kernel which is not linked; NULL: none does.
  * Returns 0: no fault; 1: wrong arguments or a table that cannot be checked; 4: faults. */
-int ggcheck_main(const gg_kernel_table *table, int argc, char **argv);
+int ggcheck_main(const gg_kernel_table *table, gg_entry missing, int argc, char **argv);
 
 #endif

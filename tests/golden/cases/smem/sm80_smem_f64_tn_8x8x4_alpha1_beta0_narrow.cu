@@ -35,15 +35,15 @@ typedef struct gg_tensor_map {
 
 // The one argument of every kernel. Sizes, leading dimensions and strides in elements.
 typedef struct gg_args {
-  const void *a;       // A[m,k], read only
-  const void *b;       // B[k,n], read only
-  const void *c;       // C[m,n], read where beta is not zero; may equal d
-  void *d;             // D[m,n], written
-  gg_i64 m, n, k;      // the problem, one batch
-  gg_i64 batch;        // matrices in this launch
-  gg_i64 lda, ldb;     // between rows as stored
+  const void *a;   // A[m,k], read only
+  const void *b;   // B[k,n], read only
+  const void *c;   // C[m,n], read where beta is not zero; may equal d
+  void *d;         // D[m,n], written
+  gg_i64 m, n, k;  // the problem, one batch
+  gg_i64 batch;    // matrices in this launch
+  gg_i64 lda, ldb; // between rows as stored
   gg_i64 ldc, ldd;
-  gg_i64 stride_a;     // between batches; 0: shared by all
+  gg_i64 stride_a; // between batches; 0: shared by all
   gg_i64 stride_b;
   gg_i64 stride_c;
   gg_i64 stride_d;
@@ -54,7 +54,7 @@ typedef struct gg_args {
   const void *scale_a;  // scales of A, B and D, or null
   const void *scale_b;
   const void *scale_d;
-  void *absmax;         // one value, max |D|, or null
+  void *absmax; // one value, max |D|, or null
   gg_i64 ld_residual;
   gg_i64 stride_residual;
   gg_i64 stride_bias;
