@@ -133,8 +133,8 @@ typedef struct gg_kernel {
   int align[4];
   /* m, n and k must be multiples of these (1: any), k at least min_k. */
   int multiple_m, multiple_n, multiple_k, min_k;
-  /* Choose only where the tiles of the call are at least this many per cent of the device's SMs.
-   * 0: no such wish. A wish is dropped when no row is left. */
+  /* Choose only where the tiles of the call are at least this many per cent of the device's SMs and
+   * lie at least half inside D. 0: no such wish. Wishes are dropped when no row is left. */
   int min_fill_percent;
 
   /* Grid: ceil(m / tile_m) * ceil(n / tile_n) * batch blocks along x. One launch takes at most

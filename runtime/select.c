@@ -135,6 +135,12 @@ static ggi_why test_wish(const test *t) {
   if (percent < r->min_fill_percent)
     return no(t, GGI_WISH, "%.0f tiles are %.0f%% of the device's %d SMs, wished for %d%%", tiles,
               percent, t->device->sms, r->min_fill_percent);
+  double used = (double)t->call->m * (double)t->call->n / (tiles_m * tiles_n);
+  double area = (double)r->tile_m * r->tile_n;
+  if (2 * used < area)
+    return no(t, GGI_WISH,
+              "%.0f%% of its %d x %d tiles would lie outside D, wished for half at most",
+              100 * (1 - used / area), r->tile_m, r->tile_n);
   return GGI_APPLIES;
 }
 

@@ -2,8 +2,9 @@
  *
  * A row applies when its demands hold: kind of device, types, orders, scalar classes, architecture,
  * limits of the device, multiples, least k, alignment of pointers, leading dimensions and strides.
- * Wishes (min_fill_percent) are honoured while a row is left that fulfils its own, then dropped.
- * The first such row in the order of the tables is taken.
+ * Wishes of a row with a min_fill_percent (that many tiles, and at most half of their area outside
+ * D) are honoured while a row is left that fulfils its own, then dropped. The first such row in the
+ * order of the tables is taken.
  */
 #ifndef GGI_SELECT_H
 #define GGI_SELECT_H

@@ -99,6 +99,13 @@ static void reasons(void **s) {
   c = call();
   r = row(), r.min_fill_percent = 200; /* 256 tiles of 16 x 16 on 132 SMs: 194% */
   refuses(&r, &c, GGI_WISH, "256 tiles are 194% of the device's 132 SMs, wished for 200%");
+  /* 17 x 17 outputs take 4 tiles of 16 x 16: 289 of 1024 elements lie in D, whatever the batch */
+  r = row(), r.min_fill_percent = 1;
+  c = call(), c.m = c.n = 17, c.batch = 1000;
+  refuses(&r, &c, GGI_WISH,
+          "72% of its 16 x 16 tiles would lie outside D, wished for half at most");
+  r.min_fill_percent = 0;
+  applies(&r, &c);
 }
 
 static void promises_open_kernels(void **s) {
