@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TIMEOUT_SECONDS = 300, MEMORY_MIB = 8192, WORDS_MAX = 160 };
+/* The default set takes seconds; a problem of the user's may be of any size. */
+enum { TIMEOUT_DEFAULT_SET = 120, TIMEOUT_PROBLEM = 3600, MEMORY_MIB = 8192, WORDS_MAX = 160 };
 
 void check_fault(check_kernel *k, const char *kind, int line, const char *format, ...) {
   char text[400];
@@ -115,6 +116,7 @@ static size_t common_words(const check_run *c, const char **argv, char numbers[2
 }
 
 int check_execute(check_run *c) {
+  int timeout = c->options->problem_count ? TIMEOUT_PROBLEM : TIMEOUT_DEFAULT_SET;
   const char *common[WORDS_MAX];
   char numbers[2][32];
   size_t words = common_words(c, common, numbers), count = 0;
@@ -134,7 +136,7 @@ int check_execute(check_run *c) {
       argv[2] = rows[count];
       jobs[count].argv = argv;
       jobs[count].timeout_seconds =
-          c->options->timeout_seconds > 0 ? c->options->timeout_seconds : TIMEOUT_SECONDS;
+          c->options->timeout_seconds > 0 ? c->options->timeout_seconds : timeout;
       jobs[count].memory_mib = c->options->memory_mib > 0 ? c->options->memory_mib : MEMORY_MIB;
       who[count++] = i;
     }

@@ -25,7 +25,8 @@ typedef struct settings {
   int row; /* -1: all */
   uint64_t seed;
   int schedules;
-  bool records, lines, list, help;
+  bool records, lines, help;
+  gg_entry missing;
 } settings;
 
 static const char usage[] =
@@ -38,7 +39,6 @@ static const char usage[] =
     "  --schedules N            random schedules; default 5\n"
     "  --lines                  conflicts and sectors per source line\n"
     "  --records                tagged lines, for a driver\n"
-    "  --list                   the table's kernels\n"
     "Exit code: 0 no fault, 1 wrong arguments, 4 faults\n";
 
 static bool number(const char *text, uint64_t most, uint64_t *value) {
@@ -95,8 +95,6 @@ static bool settings_read(settings *s, int argc, char **argv) {
       s->records = true;
     else if (strcmp(argv[i], "--lines") == 0)
       s->lines = true;
-    else if (strcmp(argv[i], "--list") == 0)
-      s->list = true;
     else if (strcmp(argv[i], "--help") == 0)
       s->help = true;
     else if (option_value(s, argv[i], i + 1 < argc ? argv[i + 1] : NULL))
@@ -135,7 +133,13 @@ static void cases_for(const settings *s, const gg_kernel *row, ggcheck_cases *ca
 static void check_row(const settings *s, const gg_kernel *row, ggcheck_report *report) {
   ggcheck_session session;
   ggcheck_cases cases = {0};
+  char text[300];
   *report = (ggcheck_report){.row = row};
+  if (!row->entry || row->entry == s->missing) {
+    snprintf(text, sizeof text, "the file does not define %s", row->symbol);
+    ggcheck_report_add(report, "undefined", 0, 0, 1, 0, row->name, text);
+    return;
+  }
   if (!row_known(row)) {
     ggcheck_report_add(report, "unsupported", 0, 0, 1, 0, row->name,
                        "this row's types or tile are not known to the check");
@@ -170,10 +174,11 @@ static void print_row(const settings *s, const ggcheck_report *report, int width
   fflush(stdout);
 }
 
-int ggcheck_main(const gg_kernel_table *table, int argc, char **argv) {
+int ggcheck_main(const gg_kernel_table *table, gg_entry missing, int argc, char **argv) {
   settings s;
   int width = 0, kernels = 0, faults = 0;
   if (!settings_read(&s, argc, argv)) return EXIT_FAILURE;
+  s.missing = missing;
   if (s.help) {
     fputs(usage, stdout);
     return EXIT_SUCCESS;
@@ -186,11 +191,7 @@ int ggcheck_main(const gg_kernel_table *table, int argc, char **argv) {
   for (int i = 0; i < table->count; i++) {
     int length = (int)strlen(table->kernels[i].name);
     width = length > width ? length : width;
-    if (s.list)
-      printf("%s\t%s\t%s\n", table->kernels[i].name, table->kernels[i].symbol,
-             table->kernels[i].file);
   }
-  if (s.list) return EXIT_SUCCESS;
   ggcheck_crash_install();
   for (int i = 0; i < table->count; i++) {
     const gg_kernel *row = &table->kernels[i];

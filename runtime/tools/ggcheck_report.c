@@ -95,7 +95,7 @@ void ggcheck_print_kernel(const ggcheck_report *r, int name_width, const char *t
     fputs("  worst  >1000", to);
   print_ratio(r, "shared", 1, to);
   print_ratio(r, "sectors", 0, to);
-  fprintf(to, "  %s\n", !r->problems ? "not run" : ggcheck_report_ok(r) ? "ok" : "FAULT");
+  fprintf(to, "  %s\n", !ggcheck_report_ok(r) ? "FAULT" : r->problems ? "ok" : "not run");
 }
 
 void ggcheck_print_findings(const ggcheck_report *r, const char *tag, FILE *to) {

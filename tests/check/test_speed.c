@@ -38,10 +38,10 @@ static int tear_down(void **state) {
   return 0;
 }
 
-/* The best of three: noise only adds. */
-static void measure(const char *name, double *compile, double *run) {
+/* The best of up to three: noise only adds. */
+static void measure(const char *name, double aim, double *compile, double *run) {
   *compile = *run = 1e9;
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3 && (*compile > 1 || *run > aim); i++) {
     int code;
     double c, r;
     char *out = shell(&code, "'%s' check '%s' --kernel %s --problem 256x256x256 --schedules 0",
@@ -66,7 +66,7 @@ static void test_family(void **state) {
     if (!strstr(e->d_name, words) || !strstr(e->d_name, ".cu")) continue;
     char *name = kernel_name(e->d_name);
     double compile, run;
-    measure(name, &compile, &run);
+    measure(name, limit, &compile, &run);
     bool good = compile <= factor * 1 && run <= factor * limit;
     printf("%-44s compile %.2f s (aim 1)  256x256x256 %.2f s (aim %.1f)%s\n", name, compile, run,
            limit, good ? "" : "  TOO SLOW");
