@@ -120,8 +120,10 @@ function engine.run(name, names)
     __block = function(indent, value)
       if value == nil then error("nil value in ${}", 2) end
       if type(value) ~= "table" then value = { value } end
-      for _, line in ipairs(value) do
-        current[#current + 1] = line == "" and "" or indent .. line
+      local at = #current
+      for i = 1, #value do
+        local line = value[i]
+        current[at + i] = line == "" and "" or indent .. line
       end
     end,
   }

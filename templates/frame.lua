@@ -1,6 +1,7 @@
 -- frame.lua - what every emitted file has around its kernel: header, the five sections, launch lines.
 
 local contract = use("contract")
+local names = use("names")
 local primitives = use("primitives")
 
 local frame = {}
@@ -117,7 +118,7 @@ end
 function frame.file(p, job, sections)
   local out = {}
   local function add(lines)
-    for _, line in ipairs(lines) do out[#out + 1] = line end
+    names.append(out, lines)
     out[#out + 1] = ""
   end
   add(header(p, job))

@@ -25,8 +25,7 @@ end
 
 -- Appends the lines of b to a.
 function names.append(a, b)
-  for _, line in ipairs(b) do a[#a + 1] = line end
-  return a
+  return table.move(b, 1, #b, #a + 1, a)
 end
 
 -- " + 3 * A_PITCH + 64": a byte offset of rows of operand o's shared memory and bytes; "" for none.

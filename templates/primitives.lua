@@ -147,8 +147,11 @@ function primitives.section(lines, shared_bytes)
     out[#out + 1] = ""
   end
   for _, line in ipairs(lines) do
-    local code = line:match("^(.-)//") or line
-    for name in code:gmatch("(gg_%w[%w_]*)%s*%(") do add(name) end
+    if line:find("gg_", 1, true) then
+      local comment = line:find("//", 1, true)
+      local code = comment and line:sub(1, comment - 1) or line
+      for name in code:gmatch("(gg_%w[%w_]*)%s*%(") do add(name) end
+    end
   end
   out[#out] = nil -- the last blank line
   return out
