@@ -72,9 +72,19 @@ static void read_records(check_kernel *k, const char *text, buf *addresses) {
   }
 }
 
+/* ": " and what stderr says of an error, or its first line that says anything; "" if it is empty.
+ */
+static const char *last_words(const buf *err, char *words, size_t size) {
+  const char *at = err->data ? err->data : "", *error = strstr(at, "ERROR: ");
+  at = error ? error : at + strspn(at, "=\n");
+  snprintf(words, size, "%s%.*s", *at ? ": " : "", (int)strcspn(at, "\n"), at);
+  return words;
+}
+
 /* What a process's end says of its kernel. */
 static void judge(const check_run *c, check_kernel *k, const process *p) {
   buf addresses = {0};
+  char words[200];
   if (p->out.data) read_records(k, p->out.data, &addresses);
   k->checked = p->end == PROCESS_EXITED && k->line.size && k->json.size;
   int line = !k->checked && addresses.data ? check_line_of(c, k->file, addresses.data) : 0;
@@ -88,8 +98,8 @@ static void judge(const check_run *c, check_kernel *k, const process *p) {
   else if (p->end == PROCESS_SIGNAL)
     check_fault(k, "crash", line, "crashed with signal %d (%s)", p->code, signal_name(p->code));
   else if (!k->checked || p->code != 0)
-    check_fault(k, "check", 0, "the check program ended with code %d: %.*s", p->code,
-                p->err.data ? (int)strcspn(p->err.data, "\n") : 0, p->err.data ? p->err.data : "");
+    check_fault(k, "check", 0, "the check program ended with code %d%s", p->code,
+                last_words(&p->err, words, sizeof words));
   buf_free(&addresses);
 }
 

@@ -9,7 +9,6 @@
 #include <execinfo.h>
 #include <signal.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -63,10 +62,11 @@ void ggcheck_crash_install(void) {
   static const int numbers[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM};
   void *frames[1];
   backtrace(frames, 1);
-  stack_t stack = {.ss_sp = malloc(STACK), .ss_size = STACK}; /* kept until the process ends */
+  static unsigned char memory[STACK];
+  stack_t stack = {.ss_sp = memory, .ss_size = sizeof memory};
   struct sigaction action = {.sa_handler = on_signal};
   action.sa_flags = (int)(SA_RESETHAND | SA_NODEFER);
-  if (stack.ss_sp && sigaltstack(&stack, NULL) == 0) action.sa_flags |= SA_ONSTACK;
+  if (sigaltstack(&stack, NULL) == 0) action.sa_flags |= SA_ONSTACK;
   sigemptyset(&action.sa_mask);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
     sigaction(numbers[i], &action, NULL);
