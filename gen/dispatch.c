@@ -110,7 +110,9 @@ static void row(const kernel_plan *p, const char *prefix, buf *out) {
              p->align_d);
   buf_printf(out, "     .multiple_m = %d, .multiple_n = %d, .multiple_k = %d, .min_k = %d,\n",
              p->multiple_m, p->multiple_n, p->multiple_k, p->min_k);
-  buf_printf(out, "     .min_fill_percent = %d},\n", p->min_fill);
+  buf_printf(out, "     .min_fill_percent = %d,\n", p->min_fill);
+  buf_puts(out, "     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},\n");
+  buf_puts(out, "     .persistent = 0},\n");
 }
 
 void dispatch_table(const kernel_plan *const *plans, size_t count, const char *prefix, buf *out) {

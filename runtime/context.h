@@ -7,13 +7,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { GGI_CACHE_PLANS = 256 };
+enum { GGI_CACHE_PLANS = 256, GGI_CLUSTER_MAX = 16 };
 
 struct gg_plan {
   atomic_int references;
   gg_problem problem;        /* checked; problem.pin is our copy */
   const gg_kernel *promised; /* for pointers aligned as promised; NULL: nothing to compute */
   const gg_kernel *elements; /* for any element-aligned pointer; NULL: the tables have none */
+  int resident[2]; /* of these two rows where they are persistent: clusters that run at once */
   ggi_view views[4];
   gg_args args; /* all but pointers and scalars */
 };

@@ -7,7 +7,7 @@
 #ifndef GGI_DEVICE_H
 #define GGI_DEVICE_H
 
-#include "gg.h"
+#include "tensor_map.h"
 
 typedef struct ggi_device_ops {
   void (*destroy)(gg_device *device);
@@ -20,8 +20,13 @@ typedef struct ggi_device_ops {
   /* Makes a kernel ready to be launched, also in a capture: loads it and raises its shared-memory
    * limit. May be called again. */
   gg_status (*load)(gg_device *device, const gg_kernel *row);
-  /* One launch of `blocks` blocks along x, 1 <= blocks <= info.blocks_launch. Reads *args before it
-   * returns. stream: as gg_run's. */
+  /* Clusters (blocks, where it has none) of a loaded kernel that run at once on the idle device,
+   * the plan's residency being blocks_per_sm; at least 1. Not to be called in a capture. */
+  gg_status (*resident)(gg_device *device, const gg_kernel *row, int *clusters);
+  /* A tensor map; may be called in a capture, allocates nothing. */
+  gg_status (*encode)(gg_device *device, const ggi_map *map, gg_tensor_map *to);
+  /* One launch of `blocks` blocks along x, 1 <= blocks <= info.blocks_launch, a multiple of the
+   * row's cluster. Reads *args before it returns. stream: as gg_run's. */
   gg_status (*launch)(gg_device *device, const gg_kernel *row, unsigned blocks, const gg_args *args,
                       void *stream);
 

@@ -7,13 +7,23 @@
 #include "detail.h"
 #include "device.h"
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* The driver's encoder of tensor maps. It is asked for by name, so that nothing links libcuda. */
+typedef CUresult (*encoder)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *,
+                            const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
+                            const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
+                            CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
 
 typedef struct device_cuda {
   gg_device device; /* first: gg_device * is device_cuda * */
   int ordinal;
+  _Atomic(encoder) encode; /* NULL until a kernel with tensor maps is loaded */
 } device_cuda;
 
 static device_cuda *self(gg_device *device) {
@@ -95,6 +105,9 @@ static const void *stub(const gg_kernel *row) {
   return (const void *)row->entry;
 }
 
+/* Larger clusters run on some devices only and must be asked for. */
+enum { PORTABLE_CLUSTER = 8 };
+
 static gg_status load(const gg_device *device, const gg_kernel *row) {
   struct cudaFuncAttributes attributes;
   /* Loads the module where loading is lazy, which a capture could not. */
@@ -122,7 +135,36 @@ static gg_status load(const gg_device *device, const gg_kernel *row) {
                       row->name, row->shared_bytes, cudaGetErrorString(error));
     }
   }
+  if (row->cluster_m * row->cluster_n > PORTABLE_CLUSTER) {
+    error = cudaFuncSetAttribute(stub(row), cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    if (error != cudaSuccess) return fail(GG_ERR_DEVICE, error, row->name);
+  }
   return GG_OK;
+}
+
+static gg_status find_encoder(device_cuda *d) {
+  if (atomic_load(&d->encode)) return GG_OK;
+  void *found = NULL;
+  enum cudaDriverEntryPointQueryResult result;
+#if CUDART_VERSION >= 12050
+  cudaError_t error = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &found, 12000,
+                                                       cudaEnableDefault, &result);
+#else
+  cudaError_t error =
+      cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &found, cudaEnableDefault, &result);
+#endif
+  if (error != cudaSuccess) return fail(GG_ERR_DEVICE, error, "cuTensorMapEncodeTiled");
+  if (result != cudaDriverEntryPointSuccess || !found)
+    return ggi_fail(GG_ERR_DEVICE,
+                    "the driver has no cuTensorMapEncodeTiled; CUDA 12.0 brought it");
+  encoder function;
+  memcpy(&function, &found, sizeof function); /* ISO C has no cast from void * to a function */
+  atomic_store(&d->encode, function);
+  return GG_OK;
+}
+
+static bool has_maps(const gg_kernel *row) {
+  return row->maps[0].used || row->maps[1].used || row->maps[2].used || row->maps[3].used;
 }
 
 static gg_status cuda_load(gg_device *device, const gg_kernel *row) {
@@ -130,8 +172,86 @@ static gg_status cuda_load(gg_device *device, const gg_kernel *row) {
   gg_status status = enter(device, &former);
   if (status != GG_OK) return status;
   status = load(device, row);
+  if (status == GG_OK && has_maps(row)) status = find_encoder(self(device));
   leave(device, former);
   return status;
+}
+
+static const CUtensorMapDataType map_types[] = {
+    [GG_F64] = CU_TENSOR_MAP_DATA_TYPE_FLOAT64,   [GG_F32] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32,
+    [GG_TF32] = CU_TENSOR_MAP_DATA_TYPE_FLOAT32,  [GG_F16] = CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+    [GG_BF16] = CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, [GG_E4M3] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
+    [GG_E5M2] = CU_TENSOR_MAP_DATA_TYPE_UINT8,    [GG_S8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,
+    [GG_U8] = CU_TENSOR_MAP_DATA_TYPE_UINT8,      [GG_S32] = CU_TENSOR_MAP_DATA_TYPE_INT32,
+};
+
+static CUtensorMapSwizzle map_swizzle(int bytes) {
+  return bytes == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+         : bytes == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+         : bytes == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                       : CU_TENSOR_MAP_SWIZZLE_NONE;
+}
+
+static gg_status cuda_encode(gg_device *device, const ggi_map *map, gg_tensor_map *to) {
+  encoder function = atomic_load(&self(device)->encode);
+  if (!function) return ggi_fail(GG_ERR_DEVICE, "the kernel was not loaded");
+  const cuuint64_t extent[3] = {(cuuint64_t)map->extent[0], (cuuint64_t)map->extent[1],
+                                (cuuint64_t)map->extent[2]};
+  const cuuint64_t pitch[2] = {(cuuint64_t)map->pitch[0], (cuuint64_t)map->pitch[1]};
+  const cuuint32_t box[3] = {(cuuint32_t)map->box[0], (cuuint32_t)map->box[1], 1};
+  const cuuint32_t steps[3] = {1, 1, 1};
+  _Static_assert(sizeof(CUtensorMap) == sizeof(gg_tensor_map), "one size");
+  CUresult result =
+      function((CUtensorMap *)to, map_types[map->type], 3, (void *)(uintptr_t)map->base, extent,
+               pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(map->swizzle),
+               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS)
+    return ggi_fail(
+        GG_ERR_DEVICE,
+        "cuTensorMapEncodeTiled refused it with error %d: base %p, pitch %lld and batch "
+        "stride %lld bytes, box %d x %d, swizzle %d",
+        (int)result, (void *)(uintptr_t)map->base, map->pitch[0], map->pitch[1], map->box[0],
+        map->box[1], map->swizzle);
+  return GG_OK;
+}
+
+/* What one launch of `blocks` blocks is; attribute holds the cluster where there is one. */
+static cudaLaunchConfig_t launch_config(const gg_kernel *row, unsigned blocks,
+                                        cudaLaunchAttribute *attribute) {
+  cudaLaunchConfig_t config = {.gridDim = {blocks, 1, 1},
+                               .blockDim = {(unsigned)row->threads, 1, 1},
+                               .dynamicSmemBytes = (size_t)row->shared_bytes};
+  unsigned cluster = (unsigned)(row->cluster_m * row->cluster_n);
+  if (cluster > 1) {
+    attribute->id = cudaLaunchAttributeClusterDimension;
+    attribute->val.clusterDim.x = cluster;
+    attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
+    config.attrs = attribute;
+    config.numAttrs = 1;
+  }
+  return config;
+}
+
+static gg_status cuda_resident(gg_device *device, const gg_kernel *row, int *clusters) {
+  int cluster = row->cluster_m * row->cluster_n;
+  int blocks = device->info.sms * (row->blocks_per_sm > 1 ? row->blocks_per_sm : 1);
+  int most = blocks / cluster;
+  if (cluster > 1) {
+    int former, fit = 0;
+    gg_status status = enter(device, &former);
+    if (status != GG_OK) return status;
+    cudaLaunchAttribute attribute;
+    cudaLaunchConfig_t config = launch_config(row, (unsigned)cluster, &attribute);
+    status = check(cudaOccupancyMaxActiveClusters(&fit, stub(row), &config), row->name);
+    leave(device, former);
+    if (status != GG_OK) return status;
+    most = fit < most ? fit : most;
+  }
+  if (most < 1)
+    return ggi_fail(GG_ERR_DEVICE, "kernel %s: %s has no place for one cluster of %d blocks",
+                    row->name, device->info.name, cluster);
+  *clusters = most;
+  return GG_OK;
 }
 
 static gg_status cuda_launch(gg_device *device, const gg_kernel *row, unsigned blocks,
@@ -139,17 +259,18 @@ static gg_status cuda_launch(gg_device *device, const gg_kernel *row, unsigned b
   int former;
   gg_status status = enter(device, &former);
   if (status != GG_OK) return status;
-  cudaLaunchConfig_t config = {.gridDim = {blocks, 1, 1},
-                               .blockDim = {(unsigned)row->threads, 1, 1},
-                               .dynamicSmemBytes = (size_t)row->shared_bytes,
-                               .stream = (cudaStream_t)stream};
+  cudaLaunchAttribute attribute;
+  cudaLaunchConfig_t config = launch_config(row, blocks, &attribute);
+  config.stream = (cudaStream_t)stream;
   void *arguments[1] = {(void *)(uintptr_t)args};
   cudaError_t error = cudaLaunchKernelExC(&config, stub(row), arguments);
   if (error != cudaSuccess) {
     (void)cudaGetLastError();
-    status = ggi_fail(GG_ERR_DEVICE, "kernel %s, %u blocks of %d threads, %d bytes shared: %s (%s)",
-                      row->name, blocks, row->threads, row->shared_bytes, cudaGetErrorString(error),
-                      cudaGetErrorName(error));
+    status =
+        ggi_fail(GG_ERR_DEVICE,
+                 "kernel %s, %u blocks of %d threads, clusters of %d, %d bytes shared: %s (%s)",
+                 row->name, blocks, row->threads, row->cluster_m * row->cluster_n,
+                 row->shared_bytes, cudaGetErrorString(error), cudaGetErrorName(error));
   }
   leave(device, former);
   return status;
@@ -216,10 +337,11 @@ static gg_status cuda_event_elapsed(gg_device *device, void *begin, void *end,
 }
 
 static const ggi_device_ops cuda_ops = {
-    cuda_destroy,        cuda_alloc,        cuda_release,       cuda_upload,
-    cuda_download,       cuda_load,         cuda_launch,        cuda_stream_create,
-    cuda_stream_destroy, cuda_stream_wait,  cuda_synchronise,   cuda_event_create,
-    cuda_event_destroy,  cuda_event_record, cuda_event_elapsed,
+    cuda_destroy,       cuda_alloc,         cuda_release,        cuda_upload,
+    cuda_download,      cuda_load,          cuda_resident,       cuda_encode,
+    cuda_launch,        cuda_stream_create, cuda_stream_destroy, cuda_stream_wait,
+    cuda_synchronise,   cuda_event_create,  cuda_event_destroy,  cuda_event_record,
+    cuda_event_elapsed,
 };
 
 static gg_status read_info(int ordinal, gg_device_info *info) {

@@ -105,6 +105,20 @@ static gg_status launch_locked(device_emu *d, const gg_emu_launch *launch, const
   return GG_OK;
 }
 
+static gg_status emu_resident(gg_device *device, const gg_kernel *row, int *clusters) {
+  int blocks = device->info.sms * (row->blocks_per_sm > 1 ? row->blocks_per_sm : 1);
+  int most = blocks / (row->cluster_m * row->cluster_n);
+  *clusters = most > 1 ? most : 1;
+  return GG_OK;
+}
+
+static gg_status emu_encode(gg_device *device, const ggi_map *map, gg_tensor_map *to) {
+  (void)device;
+  (void)map;
+  (void)to;
+  return ggi_fail(GG_ERR_UNSUPPORTED, "the emulated GPU has no tensor maps yet");
+}
+
 static gg_status emu_launch(gg_device *device, const gg_kernel *row, unsigned blocks,
                             const gg_args *args, void *stream) {
   (void)stream;
@@ -175,9 +189,10 @@ static gg_status emu_event_elapsed(gg_device *device, void *begin, void *end, fl
 }
 
 static const ggi_device_ops emu_ops = {
-    emu_destroy,     emu_alloc,        emu_release,       emu_upload,         emu_download,
-    emu_load,        emu_launch,       emu_stream_create, emu_stream_destroy, emu_stream_wait,
-    emu_synchronise, emu_event_create, emu_event_destroy, emu_event_record,   emu_event_elapsed,
+    emu_destroy,        emu_alloc,         emu_release,     emu_upload,       emu_download,
+    emu_load,           emu_resident,      emu_encode,      emu_launch,       emu_stream_create,
+    emu_stream_destroy, emu_stream_wait,   emu_synchronise, emu_event_create, emu_event_destroy,
+    emu_event_record,   emu_event_elapsed,
 };
 
 void gg_emulated_options_init_sized(gg_emulated_options *options, size_t size) {

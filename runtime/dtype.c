@@ -39,3 +39,9 @@ gg_dtype ggi_dtype_find(const char *name) {
     if (strcmp(name, types[i].name) == 0) return (gg_dtype)i;
   return GG_NONE;
 }
+
+double ggi_scalar_value(gg_scalar s, gg_dtype acc) {
+  if (acc == GG_F64) return s.f64;
+  if (acc == GG_S32) return s.s32;
+  return (double)s.f32;
+}

@@ -33,9 +33,12 @@ static void put_row(writer *w, const gg_problem *p, const gg_kernel *row) {
     put(w, "          cannot be launched: %s\n", gg_error_detail());
     return;
   }
-  double blocks = (double)grid.tiles * (double)p->batch;
-  put(w, "          %.0f blocks in %lld launch%s, %.2f a SM\n", blocks, grid.launches,
-      grid.launches == 1 ? "" : "es", blocks / p->device->info.sms);
+  double tiles = (double)grid.tiles * (double)p->batch;
+  if (row->cluster_m * row->cluster_n > 1)
+    put(w, "          clusters of %d x %d blocks\n", row->cluster_m, row->cluster_n);
+  put(w, "          %.0f %s in %lld launch%s, %.2f a SM\n", tiles,
+      row->persistent ? "tiles for blocks that stay" : "blocks", grid.launches,
+      grid.launches == 1 ? "" : "es", tiles / p->device->info.sms);
 }
 
 static void put_choice(writer *w, gg_context *c, const gg_problem *p, bool promised,

@@ -16,7 +16,7 @@ extern "C" {
 
 /* Layout version of gg_args, gg_kernel and gg_kernel_table. A table of another version is refused.
  */
-#define GG_KERNEL_ABI 1
+#define GG_KERNEL_ABI 2
 
 /* Element types, ORDER DTYPE (gen/spec.c, runtime/dtype.c). tf32 is f32 in memory. Numbers are
  * pinned: a saved table stays readable. */
@@ -106,6 +106,25 @@ typedef struct gg_args {
  * cast to one type. */
 typedef void (*gg_entry)(void);
 
+/* How the launcher makes the tensor map of an operand, map_a to map_d of gg_args.
+ *
+ * The map has rank 3. Dimension 0 runs along the axis that is contiguous as stored (A: k, or m
+ * where it is stored transposed; B: n, or k; C and D: n), dimension 1 along the other, dimension 2
+ * along the batch: a batch of 1, or a stride of 0, gives it the extent 1, so a kernel multiplies
+ * its batch coordinate by (stride != 0). Extents are the operand's own, reads beyond them are zero,
+ * writes are dropped. Elements are of the row's type, tf32 as f32. Not interleaved, promoted to
+ * 256 bytes in L2. A map is left zero, and must not be touched, where its operand is not read: A
+ * and B where k or alpha is 0, C where beta is 0. Sizes that a map cannot hold (bases, pitches and
+ * batch strides that are no multiples of 16 bytes, extents from 2^32 on, distances from 2^40 bytes
+ * on) are calls that the row does not apply to. */
+typedef struct gg_map_recipe {
+  int used;      /* 0: the kernel has no such map, all else is 0 */
+  int box_inner; /* elements that one copy takes along dimension 0, at most 256; their bytes are a
+                    multiple of 16, and with a swizzle at most its bytes */
+  int box_outer; /* along dimension 1, at most 256; along the batch it is 1 */
+  int swizzle;   /* bytes: 0 (none), 32, 64 or 128 */
+} gg_map_recipe;
+
 /* One emitted kernel. */
 typedef struct gg_kernel {
   const char *name;   /* = file without .cu = symbol without prefix */
@@ -124,7 +143,7 @@ typedef struct gg_kernel {
   int tile_m, tile_n, tile_k; /* elements of D a block computes; k a stage holds */
   int k_slices;               /* parts of each k tile, summed inside the block; 1: none */
   int threads;                /* block is threads x 1 x 1 */
-  int cluster_m, cluster_n;   /* blocks; 1 x 1: no cluster */
+  int cluster_m, cluster_n;   /* blocks, at most 16; 1 x 1: no cluster */
   int shared_bytes;           /* dynamic shared memory */
   int blocks_per_sm;          /* the plan's residency, for choosing */
 
@@ -137,8 +156,17 @@ typedef struct gg_kernel {
    * lie at least half inside D. 0: no such wish. Wishes are dropped when no row is left. */
   int min_fill_percent;
 
-  /* Grid: ceil(m / tile_m) * ceil(n / tile_n) * batch blocks along x. One launch takes at most
-   * 2^31 - 1 of them; a larger batch is launched in parts. */
+  gg_map_recipe maps[4]; /* of a, b, c, d */
+
+  /* Grid, along x. A cluster of cluster_m x cluster_n blocks, neighbours along x, computes as many
+   * neighbouring tiles, so the tiles are padded to whole clusters:
+   *   clusters = ceil(ceil(m / tile_m) / cluster_m) * ceil(ceil(n / tile_n) / cluster_n) * batch
+   * persistent 0: clusters * cluster_m * cluster_n blocks, one for each tile.
+   * persistent 1: the blocks walk over the tiles. With r = the clusters that the device runs at
+   * once there are ceil(clusters / ceil(clusters / r)) clusters: no more rounds than r of them
+   * would need, and no more clusters than that takes. One launch has at most 2^31 - 1 tiles,
+   * padding included; a larger batch is launched in parts. */
+  int persistent;
 } gg_kernel;
 
 /* One emitted folder. Rows stand in the order of preference. DIR/gg_table.c defines one, under the

@@ -5,9 +5,16 @@
 #include "launch.h"
 #include "detail.h"
 #include "dtype.h"
+#include "tensor_map.h"
 
 static gg_i64 ceil_div(gg_i64 a, int b) {
   return a / b + (a % b != 0);
+}
+
+/* The next multiple of unit, or the largest number where that would be larger. */
+static gg_i64 padded(gg_i64 tiles, int unit) {
+  gg_i64 result;
+  return __builtin_mul_overflow(ceil_div(tiles, unit), unit, &result) ? INT64_MAX : result;
 }
 
 gg_status ggi_grid_plan(const gg_kernel *row, gg_i64 m, gg_i64 n, gg_i64 batch, gg_i64 limit,
@@ -16,7 +23,9 @@ gg_status ggi_grid_plan(const gg_kernel *row, gg_i64 m, gg_i64 n, gg_i64 batch, 
     *grid = (ggi_grid){0, 0, 0};
     return GG_OK;
   }
-  gg_i64 tiles_m = ceil_div(m, row->tile_m), tiles_n = ceil_div(n, row->tile_n), tiles;
+  gg_i64 tiles_m = padded(ceil_div(m, row->tile_m), row->cluster_m);
+  gg_i64 tiles_n = padded(ceil_div(n, row->tile_n), row->cluster_n);
+  gg_i64 tiles;
   if (__builtin_mul_overflow(tiles_m, tiles_n, &tiles) || tiles > limit)
     return ggi_fail(GG_ERR_LIMIT,
                     "m = %lld, n = %lld: %lld x %lld tiles of kernel %s exceed the %lld blocks of "
@@ -33,16 +42,34 @@ static const void *advance(const void *p, gg_i64 matrices, gg_i64 stride, gg_dty
   return (const char *)p + matrices * stride * ggi_dtype_bytes(type);
 }
 
-gg_status ggi_launch(gg_device *device, const gg_kernel *row, const gg_args *args, void *stream) {
+unsigned ggi_blocks(const gg_kernel *row, gg_i64 tiles, int resident) {
+  if (!row->persistent) return (unsigned)tiles;
+  int cluster = row->cluster_m * row->cluster_n;
+  gg_i64 clusters = tiles / cluster;
+  gg_i64 rounds = ceil_div(clusters, resident);
+  return (unsigned)((clusters / rounds + (clusters % rounds != 0)) * cluster);
+}
+
+/* One launch; args are the caller's to change. */
+static gg_status launch(gg_device *device, const gg_kernel *row, gg_i64 tiles, int resident,
+                        gg_args *args, void *stream) {
+  gg_status status = ggi_maps_fill(device, row, args);
+  if (status != GG_OK) return status;
+  return device->ops->launch(device, row, ggi_blocks(row, tiles * args->batch, resident), args,
+                             stream);
+}
+
+gg_status ggi_launch(gg_device *device, const gg_kernel *row, int resident, const gg_args *args,
+                     void *stream) {
   ggi_grid grid;
   gg_status status =
       ggi_grid_plan(row, args->m, args->n, args->batch, device->info.blocks_launch, &grid);
   if (status != GG_OK) return status;
-  if (grid.launches == 0) return GG_OK;
-  if (grid.launches == 1)
-    return device->ops->launch(device, row, (unsigned)(grid.tiles * args->batch), args, stream);
+  if (row->persistent && resident < 1)
+    return ggi_fail(GG_ERR_DEVICE, "kernel %s: the device runs %d of its clusters at once",
+                    row->name, resident);
 
-  for (gg_i64 first = 0; first < args->batch; first += grid.batch_launch) {
+  for (gg_i64 first = 0; first < args->batch && grid.launches > 0; first += grid.batch_launch) {
     gg_i64 left = args->batch - first;
     gg_args part = *args;
     part.batch = left < grid.batch_launch ? left : grid.batch_launch;
@@ -50,7 +77,7 @@ gg_status ggi_launch(gg_device *device, const gg_kernel *row, const gg_args *arg
     part.b = advance(args->b, first, args->stride_b, row->type_b);
     part.c = advance(args->c, first, args->stride_c, row->type_c);
     part.d = (void *)(uintptr_t)advance(args->d, first, args->stride_d, row->type_d);
-    status = device->ops->launch(device, row, (unsigned)(grid.tiles * part.batch), &part, stream);
+    status = launch(device, row, grid.tiles, resident, &part, stream);
     if (status != GG_OK) return status;
   }
   return GG_OK;

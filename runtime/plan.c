@@ -7,6 +7,7 @@
 #include "detail.h"
 #include "dtype.h"
 #include "launch.h"
+#include "tensor_map.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,8 @@ static gg_status choose(gg_context *context, gg_plan *plan) {
     gg_status status =
         ggi_grid_plan(choice.row, p->m, p->n, p->batch, device->info.blocks_launch, &grid);
     if (status == GG_OK) status = device->ops->load(device, choice.row);
+    if (status == GG_OK && choice.row->persistent)
+      status = device->ops->resident(device, choice.row, &plan->resident[i]);
     if (status != GG_OK) return status;
     *rows[i] = choice.row;
   }
@@ -120,12 +123,6 @@ const char *gg_plan_kernel_unaligned(const gg_plan *plan) {
 
 /* ---- Running ---- */
 
-static double scalar_value(gg_scalar s, gg_dtype acc) {
-  if (acc == GG_F64) return s.f64;
-  if (acc == GG_S32) return s.s32;
-  return (double)s.f32;
-}
-
 static gg_status check_scalar(const char *name, double value, gg_scalar_class stated) {
   if ((stated == GG_SCALAR_ZERO && value != 0) || (stated == GG_SCALAR_ONE && value != 1))
     return ggi_fail(GG_ERR_SCALAR, "%s: %g was stated to be %s in the problem", name, value,
@@ -180,7 +177,7 @@ static gg_status check_overlap(const gg_plan *plan, const operands *o) {
 
 static const gg_kernel *row_for(const gg_plan *plan, const operands *o, int *missed) {
   for (int i = 0; i < 4; ++i) {
-    int ask = plan->promised->align[i];
+    int ask = ggi_row_align(plan->promised, i);
     if (o->used[i] && ask > 1 && (uintptr_t)o->pointer[i] % (unsigned)ask != 0) {
       *missed = i;
       return plan->elements;
@@ -194,8 +191,8 @@ gg_status gg_run(const gg_plan *plan, const gg_pointers *pointers, gg_scalar alp
   if (!plan || !pointers)
     return ggi_fail(GG_ERR_ARGUMENT, "gg_run: %s is NULL", plan ? "pointers" : "plan");
   const gg_problem *p = &plan->problem;
-  double alpha_value = scalar_value(alpha, p->type_acc);
-  double beta_value = scalar_value(beta, p->type_acc);
+  double alpha_value = ggi_scalar_value(alpha, p->type_acc);
+  double beta_value = ggi_scalar_value(beta, p->type_acc);
   gg_status status = check_scalar("alpha", alpha_value, p->alpha);
   if (status == GG_OK) status = check_scalar("beta", beta_value, p->beta);
   if (status != GG_OK) return status;
@@ -216,7 +213,7 @@ gg_status gg_run(const gg_plan *plan, const gg_pointers *pointers, gg_scalar alp
     return ggi_fail(GG_ERR_ALIGNMENT,
                     "pointers.%c: %p is not a multiple of %d as kernel %s asks, and %s",
                     "abcd"[missed], (void *)(uintptr_t)o.pointer[missed],
-                    plan->promised->align[missed], plan->promised->name,
+                    ggi_row_align(plan->promised, missed), plan->promised->name,
                     p->pin ? "the pin allows no other" : "the tables hold no kernel without that");
 
   gg_args args = plan->args;
@@ -227,5 +224,5 @@ gg_status gg_run(const gg_plan *plan, const gg_pointers *pointers, gg_scalar alp
   args.alpha = alpha;
   args.beta = beta;
   args.workspace = workspace;
-  return ggi_launch(p->device, row, &args, stream);
+  return ggi_launch(p->device, row, plan->resident[row != plan->promised], &args, stream);
 }

@@ -3,6 +3,7 @@
  */
 #include "select.h"
 #include "dtype.h"
+#include "tensor_map.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -86,8 +87,8 @@ static ggi_why test_device(const test *t) {
   if (r->threads > d->threads_block)
     return no(t, GGI_DEVICE_LIMIT, "has %d threads a block; the device allows %d", r->threads,
               d->threads_block);
-  if (r->cluster_m * r->cluster_n > 1)
-    return no(t, GGI_DEVICE_LIMIT, "asks for clusters, which this library does not launch yet");
+  if (r->cluster_m * r->cluster_n > 1 && d->arch < 90)
+    return no(t, GGI_DEVICE_LIMIT, "asks for clusters, which are there from sm_90 on");
   return GGI_APPLIES;
 }
 
@@ -109,7 +110,7 @@ static ggi_why test_alignment(const test *t) {
   const gg_dtype type[4] = {c->type_a, c->type_b, c->type_c, c->type_d};
   for (int i = 0; i < 4; ++i) {
     if (i == 2 && (c->beta == GG_SCALAR_ZERO || r->beta == GG_SCALAR_ZERO)) continue; /* C unread */
-    gg_i64 ask = r->align[i], bytes = ggi_dtype_bytes(type[i]);
+    gg_i64 ask = ggi_row_align(r, i), bytes = ggi_dtype_bytes(type[i]);
     if (ask <= 1) continue;
     if (c->align[i] % ask != 0)
       return no(t, GGI_ALIGN, "%c's pointer is aligned to %lld bytes, the kernel asks for %lld",
@@ -121,6 +122,20 @@ static ggi_why test_alignment(const test *t) {
     if (c->batch > 1 && c->stride[i] % ask * bytes % ask != 0)
       return no(t, GGI_ALIGN, "%c's batch stride of %lld is not a multiple of %lld bytes",
                 operand_name[i], c->stride[i], ask);
+  }
+  return GGI_APPLIES;
+}
+
+static ggi_why test_maps(const test *t) {
+  const gg_kernel *r = t->row;
+  const ggi_call *c = t->call;
+  for (int i = 0; i < 4; ++i) {
+    if (!r->maps[i].used) continue;
+    if (i == 2 && (c->beta == GG_SCALAR_ZERO || r->beta == GG_SCALAR_ZERO)) continue; /* C unread */
+    ggi_map_shape s = ggi_map_shape_of(i, r, c->m, c->n, c->k, c->batch, c->ld[i], c->stride[i]);
+    char reason[120];
+    if (!ggi_map_holds(&s, reason, sizeof reason))
+      return no(t, GGI_ALIGN, "%c fits no tensor map: %s", operand_name[i], reason);
   }
   return GGI_APPLIES;
 }
@@ -151,8 +166,8 @@ ggi_why ggi_row_applies(const gg_kernel *row, int emulated, const ggi_call *call
     return no(&t, GGI_BACKEND, "built for %s; the device is %s",
               emulated ? "the emulated GPU" : "CUDA",
               device->emulated ? "an emulated GPU" : "a CUDA device");
-  static ggi_why (*const tests[])(const test *) = {test_types,  test_orders, test_scalars,
-                                                   test_device, test_shape,  test_alignment};
+  static ggi_why (*const tests[])(const test *) = {
+      test_types, test_orders, test_scalars, test_device, test_shape, test_alignment, test_maps};
   for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i) {
     ggi_why why = tests[i](&t);
     if (why != GGI_APPLIES) return why;

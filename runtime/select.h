@@ -33,7 +33,7 @@ typedef enum ggi_why {
   GGI_ARCH,
   GGI_DEVICE_LIMIT, /* shared memory, threads, clusters */
   GGI_SHAPE,        /* multiples, least k */
-  GGI_ALIGN,
+  GGI_ALIGN,        /* pointers and distances, tensor maps included */
   GGI_WISH,
   GGI_APPLIES
 } ggi_why;

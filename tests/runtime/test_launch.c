@@ -49,6 +49,50 @@ static void too_many_tiles(void **s) {
   assert_int_equal(ggi_grid_plan(&row, INT64_MAX, INT64_MAX, 1, INT32_MAX, &g), GG_ERR_LIMIT);
 }
 
+/* Tiles are padded to whole clusters. */
+static void clusters(void **s) {
+  (void)s;
+  gg_kernel row = fake_row("row", GG_F32, GG_ORDER_N, GG_ORDER_N);
+  row.tile_m = row.tile_n = 16;
+  const struct {
+    int cluster_m, cluster_n;
+    gg_i64 tiles, batch_launch;
+  } cases[] = {{1, 1, 121, 41}, {2, 1, 132, 37}, {1, 2, 132, 37}, {2, 2, 144, 34}, {4, 4, 144, 34}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    ggi_grid g;
+    row.cluster_m = cases[i].cluster_m, row.cluster_n = cases[i].cluster_n;
+    assert_int_equal(ggi_grid_plan(&row, 170, 161, 100, 5000, &g), GG_OK); /* 11 x 11 tiles */
+    assert_int_equal(g.tiles, cases[i].tiles);
+    assert_int_equal(g.batch_launch, cases[i].batch_launch);
+    assert_int_equal(ggi_blocks(&row, g.tiles * 3, 1), 3 * g.tiles);
+  }
+  row.cluster_m = 16, row.cluster_n = row.tile_m = 1;
+  ggi_grid g;
+  assert_int_equal(ggi_grid_plan(&row, INT64_MAX, 1, 1, INT64_MAX, &g), GG_OK);
+  assert_true(g.tiles == INT64_MAX); /* cut, not overflowed */
+}
+
+/* The fewest clusters that need no more rounds than all that fit. */
+static void persistent_grids(void **s) {
+  (void)s;
+  gg_kernel row = fake_row("row", GG_F32, GG_ORDER_N, GG_ORDER_N);
+  row.persistent = 1;
+  const struct {
+    int cluster;
+    gg_i64 tiles;
+    int resident;
+    unsigned blocks;
+  } cases[] = {
+      {1, 100, 132, 100}, {1, 132, 132, 132},       {1, 133, 132, 67}, {1, 264, 132, 132},
+      {1, 265, 132, 89},  {2, 122, 60, 62},         {2, 120, 60, 120}, {4, 4096, 30, 120},
+      {1, 1, 132, 1},     {1, INT32_MAX, 132, 132},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    row.cluster_m = cases[i].cluster;
+    assert_int_equal(ggi_blocks(&row, cases[i].tiles, cases[i].resident), cases[i].blocks);
+  }
+}
+
 /* Parts move by more than 32 bits of elements. */
 static void far_strides(void **s) {
   (void)s;
@@ -63,7 +107,7 @@ static void far_strides(void **s) {
   args.batch = 5;
   args.a = (void *)(uintptr_t)0x1000, args.d = (void *)(uintptr_t)0x2000;
   args.stride_a = (gg_i64)1 << 40, args.stride_d = ((gg_i64)1 << 33) + 1;
-  assert_int_equal(ggi_launch(device, &row, &args, NULL), GG_OK);
+  assert_int_equal(ggi_launch(device, &row, 1, &args, NULL), GG_OK);
   assert_int_equal(log.launches, 3);
   assert_int_equal(log.launch[2].args.batch, 1);
   assert_int_equal(log.launch[2].blocks, 1);
@@ -74,7 +118,8 @@ static void far_strides(void **s) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(grids), cmocka_unit_test(too_many_tiles),
-                                     cmocka_unit_test(far_strides)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(grids), cmocka_unit_test(clusters), cmocka_unit_test(persistent_grids),
+      cmocka_unit_test(too_many_tiles), cmocka_unit_test(far_strides)};
   return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
 }

@@ -205,14 +205,10 @@ int main(void) {
 #ifndef FAKE_CUDA
       cmocka_unit_test(faults),
 #endif
-      cmocka_unit_test(products),
-      cmocka_unit_test(orders_and_types),
-      cmocka_unit_test(batches),
-      cmocka_unit_test(nothing_to_compute),
-      cmocka_unit_test(k_zero),
-      cmocka_unit_test(unread_operands),
-      cmocka_unit_test(d_is_c),
-      cmocka_unit_test(overlaps),
+      cmocka_unit_test(products), cmocka_unit_test(orders_and_types),
+      cmocka_unit_test(batches),  cmocka_unit_test(nothing_to_compute),
+      cmocka_unit_test(k_zero),   cmocka_unit_test(unread_operands),
+      cmocka_unit_test(d_is_c),   cmocka_unit_test(overlaps),
   };
   return cmocka_run_group_tests_name("run", tests, job_set_up, job_tear_down);
 }

@@ -1,6 +1,7 @@
 /* test_select.c - each demand of a row has its reason; order of the table; wishes. */
 #include "fake.h"
 #include "select.h"
+#include "tensor_map.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,7 +81,12 @@ static void reasons(void **s) {
   r = row(), r.threads = 2048;
   refuses(&r, &c, GGI_DEVICE_LIMIT, "has 2048 threads a block; the device allows 1024");
   r = row(), r.cluster_m = 2;
-  refuses(&r, &c, GGI_DEVICE_LIMIT, "asks for clusters, which this library does not launch yet");
+  applies(&r, &c);
+  const gg_device_info older = {.emulated = 1, .arch = 80, .sms = 108, .threads_block = 1024};
+  r.arch = 80;
+  char text[160];
+  assert_int_equal(ggi_row_applies(&r, 1, &c, &older, true, text, sizeof text), GGI_DEVICE_LIMIT);
+  assert_string_equal(text, "asks for clusters, which are there from sm_90 on");
   r = row(), r.multiple_n = 96;
   refuses(&r, &c, GGI_SHAPE, "n = 256 is not a multiple of 96");
   r = row(), r.min_k = 257;
@@ -106,6 +112,83 @@ static void reasons(void **s) {
           "72% of its 16 x 16 tiles would lie outside D, wished for half at most");
   r.min_fill_percent = 0;
   applies(&r, &c);
+}
+
+/* What a tensor map cannot hold: the next row's call. */
+static void tensor_maps(void **s) {
+  (void)s;
+  ggi_call c = call();
+  gg_kernel r = row();
+  r.maps[0] = r.maps[3] = (gg_map_recipe){1, 32, 64, 128};
+  applies(&r, &c);
+  c.align[0] = 8; /* the row asks 4, its map 16 */
+  refuses(&r, &c, GGI_ALIGN, "A's pointer is aligned to 8 bytes, the kernel asks for 16");
+  c = call(), c.ld[0] = 6932 / 4;
+  refuses(&r, &c, GGI_ALIGN, "A's leading dimension of 1733 is not a multiple of 16 bytes");
+  c = call(), c.ld[0] = (gg_i64)1 << 38;
+  refuses(&r, &c, GGI_ALIGN,
+          "A fits no tensor map: rows of 274877906944 elements are no multiple of 16 bytes below "
+          "2^40");
+  c.ld[0] -= 4;
+  applies(&r, &c);
+  c = call(), c.batch = 2, c.stride[3] = (gg_i64)1 << 38;
+  refuses(&r, &c, GGI_ALIGN,
+          "D fits no tensor map: a batch stride of 274877906944 elements is no multiple of 16 "
+          "bytes below 2^40");
+  c = call(), c.m = (gg_i64)1 << 32;
+  refuses(&r, &c, GGI_ALIGN, "A fits no tensor map: an extent of 4294967296 is not below 2^32");
+  r.maps[0].used = 0;
+  r.order_a = GG_ORDER_N;
+  refuses(&r, &c, GGI_ALIGN, "D fits no tensor map: an extent of 4294967296 is not below 2^32");
+
+  /* C counts while it is read; a pitch counts while there are two rows. */
+  r = row(), r.maps[2] = (gg_map_recipe){1, 32, 64, 0};
+  c = call(), c.ld[2] = 257;
+  refuses(&r, &c, GGI_ALIGN, "C's leading dimension of 257 is not a multiple of 16 bytes");
+  c.beta = GG_SCALAR_ZERO;
+  applies(&r, &c);
+}
+
+static void map_shapes(void **s) {
+  (void)s;
+  gg_kernel r = fake_row("row", GG_F32, GG_ORDER_T, GG_ORDER_T);
+  r.type_b = GG_BF16;
+  ggi_map_shape a = ggi_map_shape_of(0, &r, 2, 3, 5, 7, 11, 13);
+  ggi_map_shape b = ggi_map_shape_of(1, &r, 2, 3, 5, 7, 11, 0);
+  ggi_map_shape d = ggi_map_shape_of(3, &r, 2, 3, 5, 1, 11, 13);
+  assert_true(a.inner == 2 && a.outer == 5 && a.batch == 7 && a.stride == 13);
+  assert_true(b.inner == 5 && b.outer == 3 && b.batch == 1 && b.type == GG_BF16);
+  assert_true(d.inner == 3 && d.outer == 2 && d.batch == 1 && d.stride == 0 && d.ld == 11);
+  r.order_a = r.order_b = GG_ORDER_N;
+  a = ggi_map_shape_of(0, &r, 2, 3, 5, 7, 11, 13);
+  b = ggi_map_shape_of(1, &r, 2, 3, 5, 7, 11, 0);
+  assert_true(a.inner == 5 && a.outer == 2 && b.inner == 3 && b.outer == 5);
+}
+
+static void map_recipes(void **s) {
+  (void)s;
+  const struct {
+    gg_map_recipe recipe;
+    gg_dtype type;
+    const char *reason;
+  } cases[] = {
+      {{0, 0, 0, 0}, GG_BF16, ""},
+      {{1, 64, 256, 128}, GG_BF16, ""},
+      {{1, 256, 1, 0}, GG_F64, ""},
+      {{1, 64, 256, 96}, GG_BF16, "a swizzle of 96 bytes; there are 0, 32, 64 and 128"},
+      {{1, 64, 257, 128}, GG_BF16, "a box of 64 x 257 elements; each side has 1 to 256"},
+      {{1, 0, 1, 0}, GG_BF16, "a box of 0 x 1 elements; each side has 1 to 256"},
+      {{1, 12, 1, 0}, GG_BF16, "a box of 24 bytes; they are a multiple of 16"},
+      {{1, 64, 1, 64},
+       GG_BF16,
+       "a box of 128 bytes; they are a multiple of 16, at most the swizzle's bytes"},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    char text[120];
+    assert_int_equal(ggi_map_recipe_sound(&cases[i].recipe, cases[i].type, text, sizeof text),
+                     cases[i].reason[0] == '\0');
+    assert_string_equal(text, cases[i].reason);
+  }
 }
 
 static void promises_open_kernels(void **s) {
@@ -192,6 +275,9 @@ static void pointers(void **s) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reasons),
+      cmocka_unit_test(tensor_maps),
+      cmocka_unit_test(map_shapes),
+      cmocka_unit_test(map_recipes),
       cmocka_unit_test(promises_open_kernels),
       cmocka_unit_test(huge_leading_dimension),
       cmocka_unit_test(first_in_order),

@@ -35,7 +35,9 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 0, .blocks_per_sm = 16,
      .align = {4, 4, 4, 4},
      .multiple_m = 8, .multiple_n = 16, .multiple_k = 2, .min_k = 0,
-     .min_fill_percent = 0},
+     .min_fill_percent = 0,
+     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+     .persistent = 0},
     {.name = "sm90_naive_f32_nt_8x16_u2_narrow",
      .symbol = "sm90_naive_f32_nt_8x16_u2_narrow",
      .file = "sm90_naive_f32_nt_8x16_u2_narrow.cu",
@@ -51,7 +53,9 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 0, .blocks_per_sm = 16,
      .align = {4, 4, 4, 4},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .min_fill_percent = 0},
+     .min_fill_percent = 0,
+     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+     .persistent = 0},
 };
 
 extern const gg_kernel_table TABLE;

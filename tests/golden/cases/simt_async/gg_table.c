@@ -36,7 +36,9 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 1152, .blocks_per_sm = 32,
      .align = {16, 16, 8, 8},
      .multiple_m = 8, .multiple_n = 16, .multiple_k = 4, .min_k = 0,
-     .min_fill_percent = 0},
+     .min_fill_percent = 0,
+     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+     .persistent = 0},
     {.name = "sm90_simt_f32_tn_8x16x4_t2x2_s3_edge",
      .symbol = "sm90_simt_f32_tn_8x16x4_t2x2_s3_edge",
      .file = "sm90_simt_f32_tn_8x16x4_t2x2_s3_edge.cu",
@@ -52,7 +54,9 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 1152, .blocks_per_sm = 32,
      .align = {16, 16, 8, 8},
      .multiple_m = 4, .multiple_n = 4, .multiple_k = 1, .min_k = 0,
-     .min_fill_percent = 0},
+     .min_fill_percent = 0,
+     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+     .persistent = 0},
     {.name = "sm90_simt_f32_tn_8x16x4_t2x2_s3_narrow",
      .symbol = "sm90_simt_f32_tn_8x16x4_t2x2_s3_narrow",
      .file = "sm90_simt_f32_tn_8x16x4_t2x2_s3_narrow.cu",
@@ -68,7 +72,9 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 1152, .blocks_per_sm = 32,
      .align = {4, 4, 4, 4},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .min_fill_percent = 0},
+     .min_fill_percent = 0,
+     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+     .persistent = 0},
 };
 
 extern const gg_kernel_table TABLE;

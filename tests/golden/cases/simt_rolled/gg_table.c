@@ -36,7 +36,9 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 2048, .blocks_per_sm = 8,
      .align = {16, 16, 8, 8},
      .multiple_m = 32, .multiple_n = 32, .multiple_k = 8, .min_k = 0,
-     .min_fill_percent = 0},
+     .min_fill_percent = 0,
+     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+     .persistent = 0},
     {.name = "sm75_simt_f32_nt_32x32x8_t2x4_s1_f1_row_swizzle_edge",
      .symbol = "sm75_simt_f32_nt_32x32x8_t2x4_s1_f1_row_swizzle_edge",
      .file = "sm75_simt_f32_nt_32x32x8_t2x4_s1_f1_row_swizzle_edge.cu",
@@ -52,7 +54,9 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 2048, .blocks_per_sm = 8,
      .align = {16, 16, 8, 8},
      .multiple_m = 1, .multiple_n = 2, .multiple_k = 4, .min_k = 0,
-     .min_fill_percent = 0},
+     .min_fill_percent = 0,
+     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+     .persistent = 0},
     {.name = "sm75_simt_f32_nt_32x32x8_t2x4_s1_f1_row_swizzle_narrow",
      .symbol = "sm75_simt_f32_nt_32x32x8_t2x4_s1_f1_row_swizzle_narrow",
      .file = "sm75_simt_f32_nt_32x32x8_t2x4_s1_f1_row_swizzle_narrow.cu",
@@ -68,7 +72,9 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 2048, .blocks_per_sm = 8,
      .align = {4, 4, 4, 4},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .min_fill_percent = 0},
+     .min_fill_percent = 0,
+     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+     .persistent = 0},
 };
 
 extern const gg_kernel_table TABLE;

@@ -36,7 +36,9 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 1792, .blocks_per_sm = 21,
      .align = {16, 16, 8, 8},
      .multiple_m = 8, .multiple_n = 16, .multiple_k = 8, .min_k = 0,
-     .min_fill_percent = 0},
+     .min_fill_percent = 0,
+     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+     .persistent = 0},
     {.name = "sm90_simt_f32_nn_8x16x8_t2x2_k2_s2_edge",
      .symbol = "sm90_simt_f32_nn_8x16x8_t2x2_k2_s2_edge",
      .file = "sm90_simt_f32_nn_8x16x8_t2x2_k2_s2_edge.cu",
@@ -52,7 +54,9 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 1792, .blocks_per_sm = 21,
      .align = {16, 16, 8, 8},
      .multiple_m = 1, .multiple_n = 4, .multiple_k = 4, .min_k = 0,
-     .min_fill_percent = 0},
+     .min_fill_percent = 0,
+     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+     .persistent = 0},
     {.name = "sm90_simt_f32_nn_8x16x8_t2x2_k2_s2_narrow",
      .symbol = "sm90_simt_f32_nn_8x16x8_t2x2_k2_s2_narrow",
      .file = "sm90_simt_f32_nn_8x16x8_t2x2_k2_s2_narrow.cu",
@@ -68,7 +72,9 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 1792, .blocks_per_sm = 21,
      .align = {4, 4, 4, 4},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .min_fill_percent = 0},
+     .min_fill_percent = 0,
+     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+     .persistent = 0},
 };
 
 extern const gg_kernel_table TABLE;

@@ -35,7 +35,9 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 640, .blocks_per_sm = 21,
      .align = {8, 8, 8, 8},
      .multiple_m = 8, .multiple_n = 8, .multiple_k = 4, .min_k = 0,
-     .min_fill_percent = 0},
+     .min_fill_percent = 0,
+     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+     .persistent = 0},
     {.name = "sm80_smem_f64_tn_8x8x4_alpha1_beta0_narrow",
      .symbol = "sm80_smem_f64_tn_8x8x4_alpha1_beta0_narrow",
      .file = "sm80_smem_f64_tn_8x8x4_alpha1_beta0_narrow.cu",
@@ -51,7 +53,9 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 640, .blocks_per_sm = 21,
      .align = {8, 8, 8, 8},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .min_fill_percent = 0},
+     .min_fill_percent = 0,
+     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
+     .persistent = 0},
 };
 
 extern const gg_kernel_table TABLE;
