@@ -159,7 +159,7 @@ end
 -- guarded: k_left rows of k are valid, the rest becomes zeros. stage: where cp.async lands.
 -- Async operands copy; staged operands load into their registers.
 function copy.fetch(c, guarded, stage)
-  local groups, p = {}, c.p
+  local groups = {}
   for i = 0, c.ry - 1 do
     for j = 0, c.rx - 1 do
       local dk, dmn = offsets(c, i, j)
