@@ -4,10 +4,12 @@ add_library(gemmgen_check STATIC
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_case.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_compare.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_crash.c
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_number.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_operand.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_reference.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_report.c
-  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_run.c)
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_run.c
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_sum.c)
 set_target_properties(gemmgen_check PROPERTIES OUTPUT_NAME ggcheck C_STANDARD 11)
 target_include_directories(gemmgen_check PUBLIC
   ${CMAKE_CURRENT_LIST_DIR} ${CMAKE_CURRENT_LIST_DIR}/.. ${CMAKE_CURRENT_LIST_DIR}/../emu)

@@ -9,7 +9,10 @@
  */
 #include "ggcheck_case.h"
 #include "dtype.h"
+#include "ggcheck_number.h"
+#include "tensor_map.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -89,7 +92,19 @@ static double scalar(gg_scalar_class compiled, int i, ggcheck_fill fill, double 
   return fill == GGCHECK_INTEGER ? (other < 0 ? -3 : 2) : other;
 }
 
-static void add_case(ggcheck_cases *cases, const ggcheck_case *c) {
+/* What the row's types allow: whole scalars where the accumulator is whole, D in C's place where
+ * the two are of one type. */
+static ggcheck_case fitted(const gg_kernel *row, const ggcheck_case *c) {
+  ggcheck_case fit = *c;
+  if (row->type_c != row->type_d) fit.in_place = false;
+  if (ggcheck_is_integer(row->type_acc)) {
+    fit.alpha = c->alpha < 0 ? floor(c->alpha) : ceil(c->alpha);
+    fit.beta = c->beta < 0 ? floor(c->beta) : ceil(c->beta);
+  }
+  return fit;
+}
+
+static void add_case(const gg_kernel *row, ggcheck_cases *cases, const ggcheck_case *c) {
   if (cases->count == cases->capacity) {
     size_t capacity = cases->capacity ? 2 * cases->capacity : 32;
     ggcheck_case *items = realloc(cases->items, capacity * sizeof *items);
@@ -100,7 +115,7 @@ static void add_case(ggcheck_cases *cases, const ggcheck_case *c) {
     cases->items = items;
     cases->capacity = capacity;
   }
-  cases->items[cases->count++] = *c;
+  cases->items[cases->count++] = fitted(row, c);
 }
 
 void ggcheck_cases_free(ggcheck_cases *cases) {
@@ -140,7 +155,7 @@ static void add_edges(const gg_kernel *row, ggcheck_cases *out) {
       c.gap[o] = (i + (size_t)o) % 3 == 0 ? 0 : (int64_t)(2 * ((i + (size_t)o) % 4) + 1);
       c.skew[o] = ((i >> 1) + (size_t)o) % 2 == 1;
     }
-    add_case(out, &c);
+    add_case(row, out, &c);
   }
 }
 
@@ -162,7 +177,7 @@ static void add_batches(const gg_kernel *row, ggcheck_cases *out) {
       c.stride_gap[o] = (i + o) % 3;
     c.gap[i] = 1;
     c.in_place = i == 3;
-    add_case(out, &c);
+    add_case(row, out, &c);
   }
 }
 
@@ -178,42 +193,42 @@ static void add_semantics(const gg_kernel *row, ggcheck_cases *out) {
   ggcheck_case c;
 
   c = general(row, edge_m, full_n, k, 1, GGCHECK_SPECIAL);
-  add_case(out, &c);
+  add_case(row, out, &c);
   if (any_beta) {
     c = general(row, full_m, full_n, k, 1, GGCHECK_NORMAL);
     c.beta = 0;
     c.poison_c = true;
-    add_case(out, &c);
+    add_case(row, out, &c);
     c.m = edge_m;
     c.n = edge_n;
     c.in_place = true;
-    add_case(out, &c);
+    add_case(row, out, &c);
   }
   if (any_alpha) {
     c = general(row, full_m, edge_n, k, 1, GGCHECK_NORMAL);
     c.alpha = 0;
     c.poison_ab = true;
-    add_case(out, &c);
+    add_case(row, out, &c);
   }
   if (any_alpha && any_beta) {
     c.beta = 0;
     c.poison_c = true;
-    add_case(out, &c);
+    add_case(row, out, &c);
   }
   if (row->min_k == 0) {
     c = general(row, edge_m, full_n, 0, 3, GGCHECK_NORMAL);
-    add_case(out, &c);
+    add_case(row, out, &c);
     c.batch = 1;
     c.m = full_m;
     if (any_beta) {
       c.beta = 0;
       c.poison_c = true;
     }
-    add_case(out, &c);
+    add_case(row, out, &c);
   }
   for (int i = 0; i < 3; i++) { /* nothing to do: nothing launched, nothing written */
     c = general(row, i == 0 ? 0 : full_m, i == 1 ? 0 : full_n, k, i == 2 ? 0 : 1, GGCHECK_NORMAL);
-    add_case(out, &c);
+    add_case(row, out, &c);
   }
 }
 
@@ -225,11 +240,11 @@ static void add_wide(const gg_kernel *row, ggcheck_cases *out) {
       general(row, rounded(row->tile_m, row->multiple_m), rounded(row->tile_n, row->multiple_n),
               rounded(k > 2 ? k : 2, row->multiple_k), 1, GGCHECK_NORMAL);
   c.wide_ld = true;
-  add_case(out, &c);
+  add_case(row, out, &c);
   c.wide_ld = false;
   c.wide_stride = true;
   c.batch = 2;
-  add_case(out, &c);
+  add_case(row, out, &c);
 }
 
 /* Many tiles each way: rasters walk groups of tiles, the last of which are not whole. */
@@ -237,10 +252,10 @@ static void add_rasters(const gg_kernel *row, ggcheck_cases *out) {
   int64_t k = rounded(row->min_k > 1 ? row->min_k : 1, row->multiple_k);
   int64_t m = rounded(row->tile_m, row->multiple_m), n = rounded(row->tile_n, row->multiple_n);
   ggcheck_case c = general(row, RASTER_TILES * m, 2 * n, k, 1, GGCHECK_INTEGER);
-  add_case(out, &c);
+  add_case(row, out, &c);
   c.m = 2 * m;
   c.n = RASTER_TILES * n;
-  add_case(out, &c);
+  add_case(row, out, &c);
 }
 
 /* One block, guarded where the row has guards, over every stage of the ring and around again. */
@@ -255,7 +270,7 @@ static void add_schedules(const gg_kernel *row, int schedules, ggcheck_cases *ou
   if (k < row->min_k) k = row->min_k;
   ggcheck_case c = general(row, m, n, rounded(k, step_k), 1, GGCHECK_NORMAL);
   c.schedules = schedules;
-  add_case(out, &c);
+  add_case(row, out, &c);
 }
 
 void ggcheck_default_cases(const gg_kernel *row, int schedules, ggcheck_cases *out) {
@@ -265,7 +280,7 @@ void ggcheck_default_cases(const gg_kernel *row, int schedules, ggcheck_cases *o
                            rounded(2 * (int64_t)row->tile_n, row->multiple_n),
                            rounded(k, row->multiple_k), 1, GGCHECK_NORMAL);
   c.measure = true;
-  add_case(out, &c);
+  add_case(row, out, &c);
   add_schedules(row, schedules, out);
   add_edges(row, out);
   add_semantics(row, out);
@@ -279,13 +294,13 @@ void ggcheck_size_cases(const gg_kernel *row, int64_t m, int64_t n, int64_t k, i
   ggcheck_case c = general(row, m, n, k, batch, GGCHECK_NORMAL);
   c.measure = !out->count; /* of several sizes, the first */
   c.schedules = schedules;
-  add_case(out, &c);
+  add_case(row, out, &c);
   c = general(row, m, n, k, batch, GGCHECK_INTEGER);
   for (int o = 0; o < 4; o++) {
     c.gap[o] = 1;
     c.skew[o] = true;
   }
-  add_case(out, &c);
+  add_case(row, out, &c);
 }
 
 void ggcheck_case_text(const gg_kernel *row, const ggcheck_case *c, char *text, size_t size) {
@@ -295,7 +310,8 @@ void ggcheck_case_text(const gg_kernel *row, const ggcheck_case *c, char *text, 
   int at = 0;
   for (int o = 0; o < 4; o++) {
     static const char names[] = "abcd";
-    int unit = row->align[o] / ggi_dtype_bytes(row->type_a);
+    const gg_dtype types[4] = {row->type_a, row->type_b, row->type_c, row->type_d};
+    int unit = ggi_row_align(row, o) / ggi_dtype_bytes(types[o]);
     if (c->gap[o] && at >= 0 && at < (int)sizeof extra)
       at += snprintf(extra + at, sizeof extra - (size_t)at, " ld%c+%lld", names[o],
                      (long long)(c->gap[o] * (unit > 1 ? unit : 1)));

@@ -6,7 +6,6 @@
 #include "ggcheck_operand.h"
 #include "dtype.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,60 +13,45 @@
  * have gaps of gigabytes, which must stay untouched to cost no memory. */
 enum { GAP_ENDS = 256 };
 
-/* Quiet NaNs with a payload: 7fc0'xyzz and 7ff8'0000'0000'xyzz. x: 1 gap, 2 poison; y: operand. */
+/* Quiet NaNs with a payload. kind: 1 gap, 2 poison; y: operand.
+ *   f64 7ff8'0000'0000'xy5a, f32, tf32 and s32 7fc0'xy5a with x the kind;
+ *   f16 7e00, bf16 7fc0 with the payload x << 4 | y << 2 | 2;
+ *   e4m3 7f, e5m2 7e: all alike; s8 and u8 from 0x94 to 0x9b. */
 static uint64_t canary_bits(gg_dtype type, int kind, char name) {
-  uint64_t payload = (uint64_t)kind << 12 | (uint64_t)(name - 'a') << 8 | 0x5a;
-  return type == GG_F64 ? UINT64_C(0x7ff8000000000000) | payload : UINT64_C(0x7fc00000) | payload;
+  uint64_t x = (uint64_t)kind, y = (uint64_t)(name - 'a');
+  uint64_t payload = x << 12 | y << 8 | 0x5a, small = x << 4 | y << 2 | 2;
+  switch (type) {
+  case GG_F64:
+    return UINT64_C(0x7ff8000000000000) | payload;
+  case GG_F16:
+    return 0x7e00 | small;
+  case GG_BF16:
+    return 0x7fc0 | small;
+  case GG_E4M3:
+    return 0x7f;
+  case GG_E5M2:
+    return 0x7e;
+  case GG_S8:
+  case GG_U8:
+    return 0x90 | x << 2 | y;
+  case GG_NONE:
+  case GG_F32:
+  case GG_TF32:
+  case GG_S32:
+    break;
+  }
+  return UINT64_C(0x7fc00000) | payload;
 }
 
+/* Little-endian, as every GPU is. */
 static uint64_t bits_of(gg_dtype type, const void *at) {
-  uint64_t wide;
-  uint32_t narrow;
-  if (type == GG_F64) {
-    memcpy(&wide, at, sizeof wide);
-    return wide;
-  }
-  memcpy(&narrow, at, sizeof narrow);
-  return narrow;
+  uint64_t bits = 0;
+  memcpy(&bits, at, (size_t)ggi_dtype_bytes(type));
+  return bits;
 }
 
 static void put_bits(gg_dtype type, void *at, uint64_t bits) {
-  uint32_t narrow = (uint32_t)bits;
-  if (type == GG_F64)
-    memcpy(at, &bits, sizeof bits);
-  else
-    memcpy(at, &narrow, sizeof narrow);
-}
-
-bool ggcheck_type_known(gg_dtype type) {
-  return type == GG_F32 || type == GG_F64;
-}
-
-double ggcheck_roundoff(gg_dtype type) {
-  return type == GG_F64 ? DBL_EPSILON / 2 : FLT_EPSILON / 2;
-}
-
-double ggcheck_tiny(gg_dtype type) {
-  return type == GG_F64 ? 0x1p-1074 : 0x1p-149;
-}
-
-double ggcheck_load(gg_dtype type, const void *at) {
-  double wide;
-  float narrow;
-  if (type == GG_F64) {
-    memcpy(&wide, at, sizeof wide);
-    return wide;
-  }
-  memcpy(&narrow, at, sizeof narrow);
-  return (double)narrow;
-}
-
-void ggcheck_store(gg_dtype type, void *at, double value) {
-  float narrow = (float)value;
-  if (type == GG_F64)
-    memcpy(at, &value, sizeof value);
-  else
-    memcpy(at, &narrow, sizeof narrow);
+  memcpy(at, &bits, (size_t)ggi_dtype_bytes(type));
 }
 
 static size_t width(const ggcheck_operand *o) {
@@ -135,8 +119,13 @@ void ggcheck_operand_gather(const ggcheck_operand *o, int64_t matrix, bool trans
 
 ggcheck_canary ggcheck_canary_of(gg_dtype type, const void *at, char *name) {
   uint64_t bits = bits_of(type, at);
-  uint64_t sign = type == GG_F64 ? UINT64_C(1) << 63 : UINT64_C(1) << 31;
-  if (bits == (type == GG_F64 ? UINT64_MAX : UINT32_MAX)) return GGCHECK_CANARY_MEMORY;
+  int width_bits = 8 * ggi_dtype_bytes(type);
+  if (width_bits == 8) {
+    *name = 'd';
+    return bits == canary_bits(type, 1, 'd') ? GGCHECK_CANARY_GAP : GGCHECK_CANARY_NONE;
+  }
+  if (bits == UINT64_MAX >> (64 - width_bits)) return GGCHECK_CANARY_MEMORY;
+  uint64_t sign = ggcheck_is_integer(type) ? 0 : UINT64_C(1) << (width_bits - 1);
   for (int kind = 1; kind <= 2; kind++)
     for (char operand = 'a'; operand <= 'd'; operand++)
       if ((bits & ~sign) == canary_bits(type, kind, operand)) {

@@ -2,20 +2,22 @@
  *
  * The allocation is exact to the byte: it ends with the last element of the last row. Elements
  * between the end of a row and the leading dimension, and between matrices, hold a canary: a NaN
- * whose payload names the operand, so that one that reaches D can be told by its bits.
+ * whose payload names the operand, so that one that reaches D can be told by its bits. One byte has
+ * no room for a name: there it is NaN, or an unusual integer, and only D's own can be told.
  */
 #ifndef GGCHECK_OPERAND_H
 #define GGCHECK_OPERAND_H
 
 #include "gg_emu.h"
 #include "gg_kernel.h"
+#include "ggcheck_number.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct ggcheck_operand {
-  char name;            /* 'a' .. 'd' */
-  gg_dtype type;        /* GG_F32 or GG_F64 */
+  char name; /* 'a' .. 'd' */
+  gg_dtype type;
   int64_t rows, cols;   /* of one matrix as stored */
   int64_t ld, stride;   /* elements; stride 0: one matrix for the whole batch */
   int64_t matrices;     /* stored */
@@ -30,16 +32,6 @@ typedef enum ggcheck_canary {
   GGCHECK_CANARY_POISON, /* an element that must not be read */
   GGCHECK_CANARY_MEMORY  /* 0xFF bytes: never written */
 } ggcheck_canary;
-
-/* Is the type one that ggcheck can check? */
-bool ggcheck_type_known(gg_dtype type);
-/* Unit roundoff u (half the distance from 1 to the next number). */
-double ggcheck_roundoff(gg_dtype type);
-/* The smallest positive number, subnormals included. */
-double ggcheck_tiny(gg_dtype type);
-
-double ggcheck_load(gg_dtype type, const void *at);
-void ggcheck_store(gg_dtype type, void *at, double value); /* rounds */
 
 /* Computes size from the other fields and allocates; skew: bytes of the base past a 256-byte
  * boundary. Every element of the gaps near a row, and every element of the matrices, becomes a

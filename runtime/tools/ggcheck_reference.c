@@ -9,12 +9,8 @@
  * section 3.1: an inner product evaluated in any order differs by at most gamma_t sum |a_p||b_p|,
  * where t is the number of roundings on the longest way of one product into the sum.
  *
- * A kernel's accumulator starts at zero and takes one FMA per step of k, in order. An FMA rounds
- * once, after the addition, so a product passes one rounding for its own step and one for each
- * later step: t = k. Steps beyond k multiply zeros that a guard filled in and are exact. With s
- * k-slices each slice sums its ceil(k / tile_k) * tile_k / s steps, then the s sums are added in
- * fixed order: t = that + s - 1. Since adding zero is exact, t never exceeds k either: a sum of k
- * products has at most k - 1 additions that round, and one rounding of the first product.
+ * How far the accumulator may be from the sum of the products is ggcheck_sum.c's: sigma P, sigma =
+ * gamma_t for FMAs. It starts at zero and is exact where all sums are.
  *
  * Epilogue: D = alpha * acc + beta * C, either fl(fl(alpha acc) + beta C) with the last two fused,
  * or fl(alpha acc + fl(beta C)) with the first two fused. The way of a product gets at most two
@@ -22,11 +18,15 @@
  * by 1 is exact, and without beta nothing is added. If D's type is narrower than the accumulator's,
  * its rounding comes last and applies to the whole. So, elementwise, with P = |A||B|:
  *
- *   |D - exact| <= g + u_d (|exact| + g),   the last term only for a narrower D,
- *   g = gamma_(t + e_alpha + e_beta) |alpha| P + gamma_2 |beta| |C| + (t + 2) max(1, |alpha|) h
+ *   |D - exact| <= g + half_ulp_d(|exact| + g),   the last term only for a narrower D,
+ *   g = ((1 + sigma)(1 + gamma_(e_alpha + e_beta)) - 1) |alpha| P + gamma_2 |beta| |C|
+ *       + (t + 2) max(1, |alpha|) h
  *   e_alpha = [alpha != 1], e_beta = [beta != 0]; the beta term only where beta != 0;
- *   h = half the smallest subnormal of the accumulator (each rounding may underflow; an addition
- *       cannot, so this overcounts).
+ *   h = the smallest subnormal of the accumulator (each rounding or truncation may underflow; an
+ *       addition cannot, so this overcounts).
+ * half_ulp_d is half the distance between D's numbers there, at most u_d (|exact| + g), and never
+ * more than at D's largest number, where conversions end (ggcheck_round). Whole numbers (s32, and
+ * integers small enough for the accumulator) leave only D's rounding, which must be the right one.
  *
  * The reference has an error of its own. f32 in f64: products of two floats are exact in double,
  * the sum has gamma_k(2^-53) P, and the epilogue two roundings more. f64: compensated, Dot2 of
@@ -40,17 +40,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-static double gamma_of(double roundings, double u) {
-  return roundings * u / (1 - roundings * u);
-}
-
-int64_t ggcheck_roundings(const gg_kernel *row, int64_t k) {
-  int64_t slices = row->k_slices > 1 ? row->k_slices : 1;
-  int64_t tile = row->tile_k > 0 ? row->tile_k : 1;
-  int64_t steps = (k + tile - 1) / tile * ((tile + slices - 1) / slices) + slices - 1;
-  return steps < k ? steps : k;
-}
 
 static double *doubles(int64_t count) {
   return calloc(count > 0 ? (size_t)count : 1, sizeof(double));
@@ -121,19 +110,36 @@ static void row_compensated(ggcheck_reference *r, int64_t i, double *high, doubl
   }
 }
 
+/* What the bound is made of, per element: see the top. */
+typedef struct factors {
+  double product; /* of |alpha| |A||B| */
+  double c;       /* of |beta| |C| */
+  double tiny;    /* underflow */
+} factors;
+
+static factors factors_of(const gg_kernel *row, int64_t k, double alpha, double beta) {
+  bool wide = row->type_acc == GG_F64;
+  double u = ggcheck_roundoff(row->type_acc), u_ref = ggcheck_roundoff(GG_F64), n = (double)k;
+  double sum = alpha != 0 ? ggcheck_sum_error(row, k) : 0;
+  double roundings = alpha != 0 ? (double)ggcheck_roundings(row, k) : 0;
+  double epilogue = ggcheck_gamma((alpha != 1) + (beta != 0), u);
+  double reference = wide ? ggcheck_gamma(n, u_ref) * ggcheck_gamma(n, u_ref) + 8 * u_ref * u_ref
+                          : ggcheck_gamma(n + 2, u_ref);
+  /* Truncation loses a whole subnormal where rounding loses half of one. */
+  return (factors){.product = (1 + sum) * (1 + epilogue) - 1 + reference,
+                   .c = ggcheck_gamma(2, u) + reference,
+                   .tiny = (roundings + 2) * fmax(1, fabs(alpha)) * ggcheck_tiny(row->type_acc)};
+}
+
 void ggcheck_reference_compute(ggcheck_reference *r, const gg_kernel *row, double alpha,
                                double beta, bool exact) {
   bool wide = row->type_acc == GG_F64;
-  bool narrow_d = ggcheck_roundoff(row->type_d) > ggcheck_roundoff(row->type_acc);
-  double u = ggcheck_roundoff(row->type_acc), h = ggcheck_tiny(row->type_acc) / 2;
-  double u_d = narrow_d ? ggcheck_roundoff(row->type_d) : 0;
-  double u_ref = ggcheck_roundoff(GG_F64);
-  double t = alpha != 0 ? (double)ggcheck_roundings(row, r->k) : 0;
-  double g_product = gamma_of(t + (alpha != 1) + (beta != 0), u);
-  double g_c = gamma_of(2, u);
-  double k = (double)r->k;
-  double g_reference =
-      wide ? gamma_of(k, u_ref) * gamma_of(k, u_ref) + 8 * u_ref * u_ref : gamma_of(k + 2, u_ref);
+  bool whole = ggcheck_is_integer(row->type_acc);
+  bool narrow_d = ggcheck_fraction_bits(row->type_d) < ggcheck_fraction_bits(row->type_acc);
+  /* In memory tf32 is f32. */
+  gg_dtype type_d = row->type_d == GG_TF32 ? GG_F32 : row->type_d;
+  if (type_d == GG_F32 && !wide) narrow_d = false;
+  factors f = factors_of(row, r->k, alpha, beta);
   double *size = r->bound; /* |A||B| until the bound replaces it */
 
   memset(r->high, 0, (size_t)(r->m * r->n) * sizeof(double));
@@ -153,11 +159,16 @@ void ggcheck_reference_compute(ggcheck_reference *r, const gg_kernel *row, doubl
       }
       if (beta != 0) add_product(&high, &low, beta, r->c[j]);
       double c_size = beta != 0 ? fabs(beta) * fabs(r->c[j]) : 0;
-      double g = (g_product + g_reference) * fabs(alpha) * size[j] + (g_c + g_reference) * c_size +
-                 (t + 2) * fmax(1, fabs(alpha)) * h;
+      double g = f.product * fabs(alpha) * size[j] + f.c * c_size + f.tiny;
+      if (exact || whole) { /* nothing but D's own rounding */
+        high = ggcheck_round(type_d, high + low);
+        low = g = 0;
+      } else if (narrow_d) {
+        g += ggcheck_half_ulp(type_d, fmin(fabs(high) + g, ggcheck_largest(type_d)));
+      }
       r->high[j] = high;
       r->low[j] = low;
-      r->bound[j] = exact ? 0 : g + u_d * (fabs(high) + g);
+      r->bound[j] = g;
     }
   }
 }

@@ -10,7 +10,8 @@ typedef struct ggcheck_reference {
   int64_t m, n, k;
   double *a, *b, *c;  /* m x k, k x n, m x n, as read from the operands */
   double *high, *low; /* value of D: high + low; low is 0 unless the elements are f64 */
-  double *bound;      /* |D - value| may be at most this; 0 for exact cases */
+  double *bound;      /* |D - value| may be at most this; 0 for exact cases, whose value is a number
+                         of D's type */
 } ggcheck_reference;
 
 /* false: out of memory. */
@@ -22,7 +23,13 @@ void ggcheck_reference_free(ggcheck_reference *r);
 void ggcheck_reference_compute(ggcheck_reference *r, const gg_kernel *row, double alpha,
                                double beta, bool exact);
 
-/* Roundings on the longest way of a product a*b into the accumulator, see the .c. */
+/* ---- ggcheck_sum.c ---- */
+
+/* By what part of sum |a||b| the accumulator may miss the sum of k products. */
+double ggcheck_sum_error(const gg_kernel *row, int64_t k);
+/* FMAs: roundings on the longest way of a product a*b into the accumulator. */
 int64_t ggcheck_roundings(const gg_kernel *row, int64_t k);
+/* gamma_t = t u / (1 - t u). */
+double ggcheck_gamma(double roundings, double u);
 
 #endif

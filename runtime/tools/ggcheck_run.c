@@ -7,6 +7,7 @@
 #include "dtype.h"
 #include "ggcheck_compare.h"
 #include "launch.h"
+#include "tensor_map.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,8 +54,8 @@ static int64_t round_up(int64_t value, int64_t unit) {
 /* Elements that pointer, leading dimension and stride of an operand must be multiples of. */
 static int64_t unit_of(const run *x, int o) {
   const gg_kernel *row = x->row;
-  int bytes = row->align[o];
-  if (x->c->in_place && o == D && row->align[C] > bytes) bytes = row->align[C];
+  int bytes = ggi_row_align(row, o), bytes_c = ggi_row_align(row, C);
+  if (x->c->in_place && o == D && bytes_c > bytes) bytes = bytes_c;
   int64_t unit = bytes / ggi_dtype_bytes(x->operand[o].type);
   return unit > 1 ? unit : 1;
 }
@@ -72,23 +73,44 @@ static void shape(run *x, int o, gg_dtype type, int64_t rows, int64_t cols) {
   op->matrices = shared && c->batch > 1 ? 1 : c->batch;
 }
 
+/* Small whole numbers whose sums the accumulator holds exactly: at most 16 k below 2^24, k below
+ * 2^11. Unsigned ones start at zero. */
+static double whole(const run *x, gg_dtype type, ggcheck_random *random) {
+  int range = x->c->k > 100000 || x->row->type_acc == GG_F16 ? 3 : 9;
+  return ggcheck_random_below(random, range) - (type == GG_U8 ? 0 : range / 2);
+}
+
+/* Normal numbers; of integer types all of them alike, s32 (C only) of a size with the products. */
+static double normal(gg_dtype type, ggcheck_random *random) {
+  switch (type) {
+  case GG_S8:
+    return ggcheck_random_below(random, 256) - 128;
+  case GG_U8:
+    return ggcheck_random_below(random, 256);
+  case GG_S32:
+    return ggcheck_random_below(random, 1 << 20) - (1 << 19);
+  default:
+    return ggcheck_random_normal(random);
+  }
+}
+
 static void fill_normal(const run *x, ggcheck_operand *o, ggcheck_random *random) {
-  int range = x->c->k > 100000 ? 3 : 9; /* integers stay exact in 24 bits */
   for (int64_t matrix = 0; matrix < o->matrices; matrix++)
     for (int64_t row = 0; row < o->rows; row++)
       for (int64_t col = 0; col < o->cols; col++) {
-        double value = x->c->fill == GGCHECK_INTEGER
-                           ? ggcheck_random_below(random, range) - range / 2
-                           : ggcheck_random_normal(random);
+        double value =
+            x->c->fill == GGCHECK_INTEGER ? whole(x, o->type, random) : normal(o->type, random);
         ggcheck_store(o->type, ggcheck_operand_at(o, matrix, row, col), value);
       }
 }
 
-/* NaN and infinities where they reach some of D, never all of it if m, n > 2. */
+/* NaN and infinities where they reach some of D, never all of it if m, n > 2. e4m3 has NaN only,
+ * integers have neither. */
 static void fill_special(ggcheck_operand *o) {
-  if (!o->size) return;
+  if (!o->size || ggcheck_is_integer(o->type)) return;
   int64_t row = o->rows - 1, col = o->cols - 1;
   double first = o->name == 'b' ? (double)-INFINITY : (double)INFINITY;
+  if (!ggcheck_has_infinity(o->type)) first = (double)NAN;
   ggcheck_store(o->type, ggcheck_operand_at(o, 0, 0, col / 2), first);
   ggcheck_store(o->type, ggcheck_operand_at(o, 0, row, col), o->name == 'b' ? 0 : (double)NAN);
 }
@@ -150,6 +172,7 @@ static void fill(run *x) {
 }
 
 static gg_scalar scalar(gg_dtype type, double value) {
+  if (type == GG_S32) return gg_scalar_s32((int)value);
   return type == GG_F64 ? gg_scalar_f64(value) : gg_scalar_f32((float)value);
 }
 
@@ -213,8 +236,8 @@ static bool compare(run *x) {
   ggcheck_difference difference = {0};
   bool good = true;
   /* The scalars as the kernel sees them, in the accumulator's type. */
-  double alpha = x->row->type_acc == GG_F64 ? c->alpha : (double)(float)c->alpha;
-  double beta = x->row->type_acc == GG_F64 ? c->beta : (double)(float)c->beta;
+  double alpha = ggi_scalar_value(x->args.alpha, x->row->type_acc);
+  double beta = ggi_scalar_value(x->args.beta, x->row->type_acc);
   for (int64_t b = 0; b < c->batch; b++) {
     ggcheck_operand_gather(&x->operand[A], b, x->row->order_a == GG_ORDER_T, r->a);
     ggcheck_operand_gather(&x->operand[B], b, x->row->order_b == GG_ORDER_T, r->b);

@@ -1,0 +1,75 @@
+/* ggcheck_sum.c - by how much a kernel's accumulator may miss the sum of its products.
+ *
+ * FMAs. A kernel's accumulator starts at zero and takes one FMA per step of k, in order. An FMA
+ * rounds once, after the addition, so a product passes one rounding for its own step and one for
+ * each later step: t = k, and the error is at most gamma_t P with P = sum |a||b| (see
+ * ggcheck_reference.c). Steps beyond k multiply zeros that a guard filled in and are exact. With s
+ * k-slices each slice sums its ceil(k / tile_k) * tile_k / s steps, then the s sums are added in
+ * fixed order: t = that + s - 1. Since adding zero is exact, t never exceeds k either: a sum of k
+ * products has at most k - 1 additions that round, and one rounding of the first product. f64
+ * tensor cores add by FMAs in some order, for which this holds as well.
+ *
+ * Tensor cores (families wmma, mma, wgmma) with an f32 or f16 accumulator. One sum takes K elements
+ * of k and the former accumulator c:
+ *   the products are exact; they and c are aligned to the largest exponent among them; each is cut
+ *   off F bits behind the point there; what is left is summed exactly and cut to the accumulator's
+ *   fraction.
+ * The structure: Fasi, Higham, Mikaitis, Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ
+ * Computer Science 7:e330, 2021. On sm_90 F = 25 with K = 16 (f16, bf16) or 8 (tf32): measured on
+ * an H200, which the emulated GPU equals. fp8 keeps about 14 bits (DeepSeek-V3 Technical Report,
+ * arXiv 2412.19437, 3.3.2, of the H800): F = 13 here, for the sum as well, and K = 32.
+ *
+ * With P_j = sum |a||b| over the j-th K elements and S_j = P_1 + ... + P_j,
+ *   c_j = (c_(j-1) + p_j + x_j)(1 + d_j)
+ *   |d_j| <= D = 2^-min(F, fraction of c)        truncation of the sum
+ *   |x_j| <= (K + 1) 2^-F max(|c_(j-1)|, P_j)    truncation of its terms: each of at most K + 1
+ * loses less than 2^-F of a power of two that the largest of them reaches So with e = D + (K + 1)
+ * 2^-F (1 + D), by induction over j, |c_j| <= (1 + e)^j S_j |c_j - s_j| <= |c_(j-1) - s_(j-1)| + e
+ * (|c_(j-1)| + P_j) and after T = ceil(k / K) sums, in whatever order they take the elements of k,
+ *   |c_T - s_T| <= ((1 + e)^T - 1) P <= theta P,   theta = T e / (1 - T e).
+ * The s - 1 additions of k-slices round by less than e each: T grows by s - 1. A sum of fp8 that is
+ * promoted to an accumulator outside the tensor core has smaller errors. Where theta would exceed
+ * 1/2 the bound says nothing and is P.
+ */
+#include "ggcheck_reference.h"
+
+#include "ggcheck_number.h"
+
+#include <math.h>
+#include <string.h>
+
+double ggcheck_gamma(double roundings, double u) {
+  return roundings * u / (1 - roundings * u);
+}
+
+int64_t ggcheck_roundings(const gg_kernel *row, int64_t k) {
+  int64_t slices = row->k_slices > 1 ? row->k_slices : 1;
+  int64_t tile = row->tile_k > 0 ? row->tile_k : 1;
+  int64_t steps = (k + tile - 1) / tile * ((tile + slices - 1) / slices) + slices - 1;
+  return steps < k ? steps : k;
+}
+
+static bool on_tensor_cores(const gg_kernel *row) {
+  static const char *const families[] = {"wmma", "mma", "wgmma"};
+  for (size_t i = 0; row->family && i < sizeof families / sizeof families[0]; i++)
+    if (strcmp(row->family, families[i]) == 0) return true;
+  return false;
+}
+
+static double theta(const gg_kernel *row, int64_t k) {
+  bool fp8 = row->type_a == GG_E4M3 || row->type_a == GG_E5M2;
+  int width = row->type_a == GG_TF32 ? 8 : fp8 ? 32 : 16;
+  int bits = fp8 ? 13 : 25;
+  double cut = ldexp(1, -bits);
+  double d = fmax(2 * ggcheck_roundoff(row->type_acc), cut);
+  double e = d + (width + 1) * cut * (1 + d);
+  int64_t sums = (k + width - 1) / width + (row->k_slices > 1 ? row->k_slices - 1 : 0);
+  double t = (double)sums * e;
+  return t < 1.0 / 3 ? t / (1 - t) : 1;
+}
+
+double ggcheck_sum_error(const gg_kernel *row, int64_t k) {
+  bool narrow = row->type_acc == GG_F32 || row->type_acc == GG_F16;
+  if (narrow && on_tensor_cores(row)) return theta(row, k);
+  return ggcheck_gamma((double)ggcheck_roundings(row, k), ggcheck_roundoff(row->type_acc));
+}
