@@ -15,9 +15,10 @@
  *   off F bits behind the point there; what is left is summed exactly and cut to the accumulator's
  *   fraction.
  * The structure: Fasi, Higham, Mikaitis, Pranesh, Numerical behavior of NVIDIA tensor cores, PeerJ
- * Computer Science 7:e330, 2021. On sm_90 F = 25 with K = 16 (f16, bf16) or 8 (tf32): measured on
- * an H200, which the emulated GPU equals. fp8 keeps about 14 bits (DeepSeek-V3 Technical Report,
- * arXiv 2412.19437, 3.3.2, of the H800): F = 13 here, for the sum as well, and K = 32.
+ * Computer Science 7:e330, 2021. On sm_90 F = 25: measured on an H200, which the emulated GPU
+ * equals. fp8 keeps about 14 bits (DeepSeek-V3 Technical Report, arXiv 2412.19437, 3.3.2, of the
+ * H800): F = 13 here, for the sum as well. K is an instruction's; the bound is larger for a smaller
+ * one, so the least is taken that there is: 8 (f16, bf16), 4 (tf32), 16 (fp8).
  *
  * With P_j = sum |a||b| over the j-th K elements and S_j = P_1 + ... + P_j,
  *   c_j = (c_(j-1) + p_j + x_j)(1 + d_j)
@@ -58,7 +59,7 @@ static bool on_tensor_cores(const gg_kernel *row) {
 
 static double theta(const gg_kernel *row, int64_t k) {
   bool fp8 = row->type_a == GG_E4M3 || row->type_a == GG_E5M2;
-  int width = row->type_a == GG_TF32 ? 8 : fp8 ? 32 : 16;
+  int width = row->type_a == GG_TF32 ? 4 : fp8 ? 16 : 8;
   int bits = fp8 ? 13 : 25;
   double cut = ldexp(1, -bits);
   double d = fmax(2 * ggcheck_roundoff(row->type_acc), cut);
