@@ -112,6 +112,21 @@ codes() {
   echo "$(wc -l <"$work/text") codes"
 }
 
+# docs/emulator.md explains each kind of finding of the emulated GPU and of the check.
+kinds() {
+  {
+    sed -n '/kind_names\[/,/};/p' "$source/runtime/emu/report.c"
+    sed -n '/define GGCHECK_[A-Z_]* /,/"/p' "$source/runtime/tools/ggcheck_report.h"
+  } | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u >"$work/code"
+  grep -E '^\| `' "$source/docs/emulator.md" | grep -oE '`[a-z-]+`' | tr -d '`' | sort -u >"$work/text"
+  comm -23 "$work/code" "$work/text" >"$work/missing"
+  if [ -s "$work/missing" ]; then
+    echo "FAIL: docs/emulator.md does not explain: $(tr '\n' ' ' <"$work/missing")"
+    exit 1
+  fi
+  echo "$(wc -l <"$work/code") kinds"
+}
+
 # The first command of the README, in a copy of the tree in another folder.
 setup() {
   mkdir "$work/tree"
