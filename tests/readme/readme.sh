@@ -115,7 +115,7 @@ codes() {
 # docs/emulator.md explains each kind of finding of the emulated GPU and of the check.
 kinds() {
   {
-    sed -n '/kind_names\[/,/};/p' "$source/runtime/emu/report.c"
+    sed -n '/^static .*kind_names/,/};/p' "$source/runtime/emu/report.c"
     sed -n '/define GGCHECK_[A-Z_]* /,/"/p' "$source/runtime/tools/ggcheck_report.h"
   } | grep -oE '"[a-z-]+"' | tr -d '"' | sort -u >"$work/code"
   grep -E '^\| `' "$source/docs/emulator.md" | grep -oE '`[a-z-]+`' | tr -d '`' | sort -u >"$work/text"
