@@ -7,6 +7,8 @@
 
 #define INT(name, low, high, unit, text)                                                           \
   { #name, GPU_INT, offsetof(gpu_facts, name), low, high, unit, text }
+#define RATE(name, text)                                                                           \
+  { #name, GPU_RATE, offsetof(gpu_facts, name), 0, 1 << 20, "FMA/SM/cycle", text }
 #define BOOL(name, text)                                                                           \
   { #name, GPU_BOOL, offsetof(gpu_facts, name), 0, 1, "", text }
 
@@ -18,6 +20,11 @@ const gpu_field gpu_fields[] = {
     INT(boost_mhz, 1, 10000, "MHz", "boost clock"),
     INT(fma_f32, 1, 4096, "FMA/SM/cycle", "f32, CUDA cores"),
     INT(fma_f64, 1, 4096, "FMA/SM/cycle", "f64, CUDA cores"),
+    RATE(tensor_f16, "f16 and bf16, tensor cores, dense"),
+    RATE(tensor_tf32, "tf32, tensor cores, dense"),
+    RATE(tensor_f8, "e4m3 and e5m2, tensor cores, dense"),
+    RATE(tensor_s8, "s8 and u8, tensor cores, dense"),
+    RATE(tensor_f64, "f64, tensor cores"),
     INT(shared_bytes_cycle, 1, 4096, "B/SM/cycle", "shared memory"),
     INT(registers_sm, 1024, 1 << 24, "registers/SM", "32-bit"),
     INT(registers_thread, 32, 1024, "registers", "most that a thread may have"),
@@ -40,6 +47,7 @@ int gpu_field_get(const gpu_facts *g, const gpu_field *f) {
   bool b = false;
   switch (f->kind) {
   case GPU_INT:
+  case GPU_RATE:
     memcpy(&i, at, sizeof i);
     return i;
   case GPU_BOOL:
@@ -56,6 +64,7 @@ void gpu_field_set(gpu_facts *g, const gpu_field *f, int value) {
   bool b = value != 0;
   switch (f->kind) {
   case GPU_INT:
+  case GPU_RATE:
     memcpy(at, &value, sizeof value);
     break;
   case GPU_BOOL:
@@ -71,6 +80,7 @@ const char *gpu_field_value_text(const gpu_facts *g, const gpu_field *f, char sc
   int value = gpu_field_get(g, f);
   switch (f->kind) {
   case GPU_INT:
+  case GPU_RATE:
     snprintf(scratch, 16, "%d", value);
     break;
   case GPU_BOOL:

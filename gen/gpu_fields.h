@@ -5,7 +5,8 @@
 #include "buf.h"
 #include "gpu.h"
 
-typedef enum gpu_field_kind { GPU_INT, GPU_BOOL, GPU_SUFFIX } gpu_field_kind;
+/* A rate is an integer that may be left out: 0, there is no such unit. */
+typedef enum gpu_field_kind { GPU_INT, GPU_RATE, GPU_BOOL, GPU_SUFFIX } gpu_field_kind;
 
 typedef struct gpu_field {
   const char *name;
@@ -19,7 +20,7 @@ typedef struct gpu_field {
 extern const gpu_field gpu_fields[];
 extern const size_t gpu_field_count;
 
-/* Of a GPU_INT, GPU_BOOL (0, 1) or GPU_SUFFIX (the letter, or 0). */
+/* Of a GPU_INT, GPU_RATE, GPU_BOOL (0, 1) or GPU_SUFFIX (the letter, or 0). */
 int gpu_field_get(const gpu_facts *g, const gpu_field *f);
 void gpu_field_set(gpu_facts *g, const gpu_field *f, int value);
 /* "132", "true", "a". */

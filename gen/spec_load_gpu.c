@@ -27,6 +27,7 @@ static bool set_fact(spec_loader *l, lua_State *L, const gpu_field *f, gpu_facts
   int value = 0;
   switch (f->kind) {
   case GPU_INT:
+  case GPU_RATE:
     if (!spec_load_integer(L, -1, f->low, f->high, &value, why, &code)) {
       spec_load_error(l, f->name, code, "%s", why);
       return false;

@@ -3,6 +3,12 @@
  * Sources: NVIDIA's architecture whitepapers and data sheets of each card (SMs, clock, memory), the
  * CUDA C++ Programming Guide 13.0, "Compute Capabilities" (threads, blocks, registers and shared
  * memory per SM and block, FMA rates). h200: L2 size and SM count read from the device.
+ *
+ * Tensor cores: the dense peak of the architecture's whitepaper = 2 * rate * SMs * its clock: V100
+ * 125 TFLOP/s at 1530 MHz; T4 65 (s8 130 TOP/s) at 1590; A100 312, tf32 156, s8 624, f64 19.5 at
+ * 1410; GA102 (3090) 71, tf32 35.6, s8 284 at 1695; AD102 (4090) 165, tf32 82.6, e4m3 330, s8 661
+ * at 2520; H100 SXM 989, tf32 495, e4m3 and s8 1979 at 1830, f64 67 at 1980. GeForce cards halve
+ * f16 and e4m3 with an f32 accumulator, which is the rate given.
  */
 #include "gpu.h"
 
@@ -17,6 +23,7 @@ static const gpu_facts table[] = {
      .boost_mhz = 1530,
      .fma_f32 = 64,
      .fma_f64 = 32,
+     .tensor_f16 = 512,
      .shared_bytes_cycle = 128,
      .registers_sm = 65536,
      .registers_thread = 255,
@@ -34,6 +41,8 @@ static const gpu_facts table[] = {
      .boost_mhz = 1590,
      .fma_f32 = 64,
      .fma_f64 = 2,
+     .tensor_f16 = 512,
+     .tensor_s8 = 1024,
      .shared_bytes_cycle = 128,
      .registers_sm = 65536,
      .registers_thread = 255,
@@ -51,6 +60,10 @@ static const gpu_facts table[] = {
      .boost_mhz = 1410,
      .fma_f32 = 64,
      .fma_f64 = 32,
+     .tensor_f16 = 1024,
+     .tensor_tf32 = 512,
+     .tensor_s8 = 2048,
+     .tensor_f64 = 64,
      .shared_bytes_cycle = 128,
      .registers_sm = 65536,
      .registers_thread = 255,
@@ -69,6 +82,10 @@ static const gpu_facts table[] = {
      .boost_mhz = 1410,
      .fma_f32 = 64,
      .fma_f64 = 32,
+     .tensor_f16 = 1024,
+     .tensor_tf32 = 512,
+     .tensor_s8 = 2048,
+     .tensor_f64 = 64,
      .shared_bytes_cycle = 128,
      .registers_sm = 65536,
      .registers_thread = 255,
@@ -87,6 +104,9 @@ static const gpu_facts table[] = {
      .boost_mhz = 1695,
      .fma_f32 = 128,
      .fma_f64 = 2,
+     .tensor_f16 = 256,
+     .tensor_tf32 = 128,
+     .tensor_s8 = 1024,
      .shared_bytes_cycle = 128,
      .registers_sm = 65536,
      .registers_thread = 255,
@@ -105,6 +125,10 @@ static const gpu_facts table[] = {
      .boost_mhz = 2520,
      .fma_f32 = 128,
      .fma_f64 = 2,
+     .tensor_f16 = 256,
+     .tensor_tf32 = 128,
+     .tensor_f8 = 512,
+     .tensor_s8 = 1024,
      .shared_bytes_cycle = 128,
      .registers_sm = 65536,
      .registers_thread = 255,
@@ -123,6 +147,11 @@ static const gpu_facts table[] = {
      .boost_mhz = 1755,
      .fma_f32 = 128,
      .fma_f64 = 64,
+     .tensor_f16 = 2048,
+     .tensor_tf32 = 1024,
+     .tensor_f8 = 4096,
+     .tensor_s8 = 4096,
+     .tensor_f64 = 128,
      .shared_bytes_cycle = 128,
      .registers_sm = 65536,
      .registers_thread = 255,
@@ -143,6 +172,11 @@ static const gpu_facts table[] = {
      .boost_mhz = 1980,
      .fma_f32 = 128,
      .fma_f64 = 64,
+     .tensor_f16 = 2048,
+     .tensor_tf32 = 1024,
+     .tensor_f8 = 4096,
+     .tensor_s8 = 4096,
+     .tensor_f64 = 128,
      .shared_bytes_cycle = 128,
      .registers_sm = 65536,
      .registers_thread = 255,
@@ -163,6 +197,11 @@ static const gpu_facts table[] = {
      .boost_mhz = 1980,
      .fma_f32 = 128,
      .fma_f64 = 64,
+     .tensor_f16 = 2048,
+     .tensor_tf32 = 1024,
+     .tensor_f8 = 4096,
+     .tensor_s8 = 4096,
+     .tensor_f64 = 128,
      .shared_bytes_cycle = 128,
      .registers_sm = 65536,
      .registers_thread = 255,

@@ -11,8 +11,15 @@ typedef struct gpu_facts {
   char arch_suffix; /* 'a' where arch-specific instructions are used by default; else 0 */
   int sms;          /* streaming multiprocessors enabled */
   int boost_mhz;
-  int fma_f32;            /* f32 FMAs per SM and cycle, CUDA cores */
-  int fma_f64;            /* f64 FMAs per SM and cycle, CUDA cores */
+  int fma_f32; /* f32 FMAs per SM and cycle, CUDA cores */
+  int fma_f64; /* f64 FMAs per SM and cycle, CUDA cores */
+  /* FMAs per SM and cycle of the tensor cores, dense, with an f32 (s32, f64) accumulator; 0: the
+   * type has no tensor cores. f16 stands for bf16 too where there is any, f8 for e4m3 and e5m2. */
+  int tensor_f16;
+  int tensor_tf32;
+  int tensor_f8;
+  int tensor_s8;
+  int tensor_f64;
   int shared_bytes_cycle; /* shared-memory bytes per SM and cycle */
   int registers_sm;       /* 32-bit registers per SM */
   int registers_thread;   /* most that one thread may have */

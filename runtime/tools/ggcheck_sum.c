@@ -23,10 +23,12 @@
  * With P_j = sum |a||b| over the j-th K elements and S_j = P_1 + ... + P_j,
  *   c_j = (c_(j-1) + p_j + x_j)(1 + d_j)
  *   |d_j| <= D = 2^-min(F, fraction of c)        truncation of the sum
- *   |x_j| <= (K + 1) 2^-F max(|c_(j-1)|, P_j)    truncation of its terms: each of at most K + 1
- * loses less than 2^-F of a power of two that the largest of them reaches So with e = D + (K + 1)
- * 2^-F (1 + D), by induction over j, |c_j| <= (1 + e)^j S_j |c_j - s_j| <= |c_(j-1) - s_(j-1)| + e
- * (|c_(j-1)| + P_j) and after T = ceil(k / K) sums, in whatever order they take the elements of k,
+ *   |x_j| <= (K + 1) 2^-F max(|c_(j-1)|, P_j)    truncation of its terms
+ * for each of at most K + 1 terms loses less than 2^-F of a power of two that the largest of them
+ * reaches. So with e = D + (K + 1) 2^-F (1 + D), by induction over j,
+ *   |c_j| <= (1 + e)^j S_j
+ *   |c_j - s_j| <= |c_(j-1) - s_(j-1)| + e (|c_(j-1)| + P_j)
+ * and after T = ceil(k / K) sums, in whatever order they take the elements of k,
  *   |c_T - s_T| <= ((1 + e)^T - 1) P <= theta P,   theta = T e / (1 - T e).
  * The s - 1 additions of k-slices round by less than e each: T grows by s - 1. A sum of fp8 that is
  * promoted to an accumulator outside the tensor core has smaller errors. Where theta would exceed
