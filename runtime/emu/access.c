@@ -3,7 +3,7 @@
  * Each function checks, counts, then hands back where the kernel's inline code reads or writes at
  * once: no other thread runs in between. A refused access gets 0xFF bytes to read, or nowhere.
  */
-#include "emu.h"
+#include "emu_tensor.h"
 #include <string.h>
 
 const ggd_uint3 *gg_emu_thread_idx(void) {
@@ -31,13 +31,20 @@ int ggi_emu_shared_checked(emu_world *w, unsigned off, unsigned op, int line) {
   if (EMU_LIKELY(off <= w->shared_bytes && bytes <= w->shared_bytes - off &&
                  (off & (bytes - 1)) == 0))
     return 1;
-  if (off > w->shared_bytes || bytes > w->shared_bytes - off)
+  return ggi_emu_shared_range(w, off, bytes, bytes, op, line);
+}
+
+int ggi_emu_shared_range(emu_world *w, unsigned off, unsigned bytes, unsigned align, unsigned op,
+                         int line) {
+  if (off > w->shared_bytes || bytes > w->shared_bytes - off) {
     ggi_emu_report_access(w, GG_EMU_OUT_OF_BOUNDS, line, 0, op,
                           "at shared bytes %u to %llu, of %zu", off,
                           (unsigned long long)off + bytes - 1, w->shared_bytes);
-  else
-    ggi_emu_report_access(w, GG_EMU_MISALIGNED, line, 0, op,
-                          "at shared byte %u, not a multiple of %u", off, bytes);
+    return 0;
+  }
+  if ((off & (align - 1)) == 0) return 1;
+  ggi_emu_report_access(w, GG_EMU_MISALIGNED, line, 0, op,
+                        "at shared byte %u, not a multiple of %u", off, align);
   return 0;
 }
 
@@ -95,4 +102,18 @@ void *gg_emu_st(void *p, unsigned op, int line) {
     ggi_emu_global_write(w, a, p, bytes, line);
   }
   return p;
+}
+
+/* Atomics count as reads: they race with writes only. */
+void gg_emu_red_max(unsigned *p, unsigned x, unsigned op, int line) {
+  emu_world *w = ggi_emu_world;
+  ggi_emu_step(w, line);
+  emu_area *a = ggi_emu_area_checked(w, p, 4, 4, op, line);
+  if (EMU_UNLIKELY(a == NULL)) return;
+  if (w->options.count) ggi_emu_count(w, op, line, (uintptr_t)p);
+  if (w->options.check) ggi_emu_global_read(w, a, p, 4, line);
+  unsigned old = __atomic_load_n(p, __ATOMIC_RELAXED);
+  while (old < x &&
+         !__atomic_compare_exchange_n(p, &old, x, 1, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+  }
 }

@@ -1,20 +1,19 @@
-/* barrier.c - block barriers and warp collectives.
+/* barrier.c - block barriers.
  *
  * Invariant: block->waiting[id][warp] holds the lanes that wait at barrier id, warp->waiting their
- * union with those at the collective. A warp's lanes may wait at one place only, anything else is
+ * union with those at a collective. A warp's lanes may wait at one place only, anything else is
  * divergence. Whoever waits publishes its past and leaves with everyone's; an arrival without
  * waiting publishes at once and learns nothing.
  */
-#include "emu.h"
+#include "emu_tensor.h"
 #include <string.h>
 
 static uint32_t *waiting_row(const emu_world *w, emu_block *b, int id) {
   return &b->waiting[(size_t)id * w->warps];
 }
 
-/* Threads in `masks` (by warp) join their pasts with `extra` and become ready. */
-static void join(emu_world *w, const uint32_t *masks, uint32_t first_warp, uint32_t warps,
-                 const emu_clock *extra) {
+void ggi_emu_join(emu_world *w, const uint32_t *masks, uint32_t first_warp, uint32_t warps,
+                  const emu_clock *extra) {
   emu_clock *all = NULL;
   const emu_clock *last = NULL;
   for (uint32_t i = 0; i < warps; i++) {
@@ -22,8 +21,7 @@ static void join(emu_world *w, const uint32_t *masks, uint32_t first_warp, uint3
     for (uint32_t m = masks[i]; m != 0; m &= m - 1) {
       emu_thread *t = &w->thread[p->first + (uint32_t)__builtin_ctz(m)];
       if (all == NULL) {
-        all = ggi_emu_clock_new(w);
-        memcpy(all->c, t->base->c, w->agents * sizeof all->c[0]);
+        all = ggi_emu_clock_copy(w, t->base);
         if (extra != NULL) ggi_emu_clock_join(w, all, extra);
       } else if (t->base != last) {
         ggi_emu_clock_join(w, all, t->base);
@@ -35,7 +33,7 @@ static void join(emu_world *w, const uint32_t *masks, uint32_t first_warp, uint3
   for (uint32_t i = 0; i < warps; i++) {
     const emu_warp *p = &w->warp[first_warp + i];
     for (uint32_t m = masks[i]; m != 0; m &= m - 1)
-      ggi_emu_clock_stamp(all, &w->thread[p->first + (uint32_t)__builtin_ctz(m)]);
+      ggi_emu_clock_stamp(w, all, &w->thread[p->first + (uint32_t)__builtin_ctz(m)]);
   }
   ggi_emu_clock_seal(w, all);
   for (uint32_t i = 0; i < warps; i++) {
@@ -53,14 +51,13 @@ static void join(emu_world *w, const uint32_t *masks, uint32_t first_warp, uint3
 static void barrier_open(emu_world *w, emu_block *b, int id) {
   emu_barrier *r = &b->barrier[id];
   uint32_t *row = waiting_row(w, b, id);
-  join(w, row, 0, w->warps, r->arrivals);
+  ggi_emu_join(w, row, 0, w->warps, r->arrivals);
   memset(row, 0, sizeof row[0] * w->warps);
   ggi_emu_clock_drop(w, r->arrivals);
   memset(r, 0, sizeof *r);
 }
 
-/* The lane is about to wait for others of its warp or block. */
-static void meet(emu_world *w, const char *op, int line) {
+void ggi_emu_meet(emu_world *w, const char *op, int line) {
   emu_thread *t = w->current;
   emu_warp *p = t->warp;
   ggi_emu_count_wait(w);
@@ -77,7 +74,7 @@ static void barrier_sync(emu_world *w, int id, uint32_t needed, const char *op, 
   emu_thread *t = w->current;
   emu_block *b = t->block;
   emu_barrier *r = &b->barrier[id];
-  meet(w, op, line);
+  ggi_emu_meet(w, op, line);
   r->needed = needed;
   r->arrived++;
   r->line = line;
@@ -127,12 +124,9 @@ void gg_emu_bar_arrive(int id, int threads, int line) {
   if (!named_ok(w, id, threads, "gg_bar_arrive", line)) return;
   emu_thread *t = w->current;
   emu_barrier *r = &t->block->barrier[id];
-  if (r->arrivals == NULL) {
-    r->arrivals = ggi_emu_clock_zero(w);
-    if (r->arrivals == NULL) ggi_emu_abandon(w);
-  }
+  if (r->arrivals == NULL) r->arrivals = ggi_emu_clock_new(w);
   ggi_emu_clock_join(w, r->arrivals, t->base);
-  ggi_emu_clock_stamp(r->arrivals, t);
+  ggi_emu_clock_stamp(w, r->arrivals, t);
   t->warp->count++;
   r->needed = (uint32_t)threads;
   r->arrived++;
@@ -140,33 +134,13 @@ void gg_emu_bar_arrive(int id, int threads, int line) {
   if (r->arrived >= r->needed) barrier_open(w, t->block, id);
 }
 
-/* -- Warp collectives: so far the one that only meets -- */
-
-static void collective_open(emu_world *w, emu_warp *p) {
-  uint32_t mask = p->at_collective;
-  p->at_collective = 0;
-  join(w, &mask, p->index, 1, NULL);
-}
-
-void gg_emu_syncwarp(int line) {
-  emu_world *w = ggi_emu_world;
-  ggi_emu_step(w, line);
-  emu_thread *t = w->current;
-  emu_warp *p = t->warp;
-  meet(w, "gg_syncwarp", line);
-  p->at_collective |= 1u << t->lane;
-  if (p->at_collective == p->alive)
-    collective_open(w, p);
-  else
-    ggi_emu_wait(w, "gg_syncwarp", line);
-}
-
 /* -- Exits -- */
 
 /* A thread that exits is no longer waited for by gg_syncthreads and gg_syncwarp. */
 void ggi_emu_barrier_exit(emu_world *w, emu_thread *t) {
   emu_warp *p = t->warp;
-  if (p->at_collective != 0 && p->at_collective == p->alive) collective_open(w, p);
+  ggi_emu_collective_exit(w, p);
+  ggi_emu_cluster_exit(w);
   emu_barrier *r = &t->block->barrier[0];
   if (r->arrived != 0 && r->arrived >= t->block->alive) barrier_open(w, t->block, 0);
 }
@@ -177,6 +151,6 @@ void ggi_emu_barrier_end(emu_world *w, emu_block *b) {
     if (r->arrived != 0)
       ggi_emu_report(w, GG_EMU_BARRIER, r->line, 0,
                      "block %llu ends with %u of %u threads arrived at barrier %d",
-                     (unsigned long long)w->block_index, r->arrived, r->needed, id);
+                     (unsigned long long)(w->block_index + b->rank), r->arrived, r->needed, id);
   }
 }

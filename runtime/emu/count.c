@@ -17,11 +17,12 @@ enum {
 };
 
 static int is_copy(unsigned op) {
-  return ggi_emu_op_does(op) >= GGD_CP_ASYNC;
+  unsigned does = ggi_emu_op_does(op);
+  return does == GGD_CP_ASYNC || does == GGD_CP_ASYNC_ZFILL;
 }
 static int is_global(unsigned op) {
   unsigned does = ggi_emu_op_does(op);
-  return does == GGD_LDG || does == GGD_LD || does == GGD_ST;
+  return does == GGD_LDG || does == GGD_LD || does == GGD_ST || does == GGD_RED_MAX;
 }
 
 /* -- Sites -- */

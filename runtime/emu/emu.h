@@ -1,14 +1,17 @@
 /* emu.h - what the files of the emulator share.
  *
- * A launch is cut into worlds' work: a world runs the threads of one block (one cluster, once there
- * are clusters) on one host thread, as fibers. Everything a finding or a count depends on is part
- * of the world or of the block; worlds are merged in an order that does not depend on the host.
+ * A launch is cut into worlds' work: a world runs the threads of one cluster (of one block, where
+ * there are no clusters) on one host thread, as fibers. Everything a finding or a count depends on
+ * is part of the world or of the block; worlds are merged in an order that does not depend on the
+ * host.
  *
  *   gg_emu        memory, options, results            device.c, launch.c, report.c
- *   emu_world     fibers, scheduling, clocks          sched.c, clock.c, barrier.c
+ *   emu_world     fibers, scheduling, clocks          world.c, sched.c, clock.c, barrier.c
  *   emu_block     shared memory and its shadow        shared.c, copy.c
  *   emu_area      one global allocation               area.c, trace.c
  *   emu_site      one primitive of one warp's code    count.c, cost.c
+ *
+ * Tensor cores, TMA and clusters: emu_tensor.h.
  */
 #ifndef GGI_EMU_H
 #define GGI_EMU_H
@@ -24,9 +27,13 @@
 enum {
   EMU_WARP = 32,
   EMU_BARRIERS = 16,
-  EMU_GRAIN = 4, /* bytes of the smallest shadow cell */
-  EMU_CELL = 16, /* bytes of a whole one */
-  EMU_PARTS = EMU_CELL / EMU_GRAIN,
+  EMU_CELL = 16, /* bytes of a whole shadow cell */
+  EMU_PARTS = 4, /* a cell splits into 4 of 4 bytes, each of these into 4 of 1 byte */
+  EMU_PLANES = 3,
+  EMU_MBARRIERS = 64, /* of a block */
+  EMU_GROUPS = 8,     /* warpgroups of a block */
+  EMU_ENGINES = EMU_MBARRIERS + EMU_GROUPS,
+  EMU_CLUSTER = 16,  /* blocks of the largest cluster */
   EMU_NEAR = 128,    /* entries of the cache of allocations, by line */
   EMU_LINE_BITS = 20 /* of a source line, where it is packed with a thread */
 };
@@ -37,11 +44,12 @@ typedef struct emu_warp emu_warp;
 typedef struct emu_thread emu_thread;
 
 /* -- Vector clocks (clock.c) -------------------------------------------------------------------
- * A clock says how far into each agent's past its owner has seen. An agent is a thread; other
- * agents (asynchronous engines) may follow the threads. A warp counts, its lanes stamp their
- * accesses with the warp's count: lane t's access with stamp s lies before whoever has
- * c[t] >= s. Clocks are immutable once shared, and counted. After the agents stands, per warp, the
- * minimum over its lanes. */
+ * A clock says how far into each agent's past its owner has seen. An agent is a thread or an
+ * engine: the copies that one mbarrier counts, the wgmmas of one warpgroup. A warp counts, its
+ * lanes stamp their accesses with the warp's count: lane t's access with stamp s lies before
+ * whoever has c[t] >= s. Clocks are immutable once shared, and counted. After the agents stand, per
+ * warp, the minimum over its lanes; then, per thread, how much of its past the asynchronous proxy
+ * may see. */
 typedef struct emu_clock {
   int refs;
   uint32_t c[];
@@ -49,22 +57,30 @@ typedef struct emu_clock {
 
 /* -- Shadow of shared memory (shared.c) -- */
 
-/* Lanes of one warp that read a cell at one stamp. mask = 0: none. */
+/* Lanes of one warp that read a cell at one stamp. mask = 0: none. engine = 1: wgmma of its
+ * warpgroup did, and the stamp is that engine's. */
 typedef struct emu_reads {
   uint32_t stamp, mask;
-  int line;
+  unsigned line : 31, engine : 1;
 } emu_reads;
 
 /* The last write and, in the block's arrays, the reads after it. */
 typedef struct emu_cell {
   uint32_t agent, stamp; /* the write */
   int line;
-  int copy_line;   /* of the copy in flight */
-  uint16_t copies; /* asynchronous writes in flight */
-  uint8_t written; /* 0: nothing wrote it */
-  uint8_t read;    /* 0: no reads since; 1: some; 2: and some in the overflow list */
-  uint8_t split;   /* whole cells only: the parts hold the state */
+  int copy_line;    /* of the asynchronous access in flight */
+  uint16_t copies;  /* asynchronous writes in flight */
+  uint16_t fetches; /* asynchronous reads in flight */
+  uint8_t written;  /* 0: nothing wrote it; 2: an mbarrier lives there, which counts as a copy */
+  uint8_t read;     /* 0: no reads since; 1: some; 2: and some in the overflow list */
+  uint8_t split;    /* the next plane holds the state */
 } emu_cell;
+
+/* Cells of one size, and [cell][warp] the reads since their last write. */
+typedef struct emu_plane {
+  emu_cell *cell;
+  emu_reads *reads;
+} emu_plane;
 
 /* Reads of one warp at two stamps without order between them: rare. */
 typedef struct emu_overflow {
@@ -91,6 +107,11 @@ typedef struct emu_copies {
   uint32_t first_group, groups, group_room;
 } emu_copies;
 
+typedef struct emu_bulk emu_bulk;         /* tma_store.c */
+typedef struct emu_mbarrier emu_mbarrier; /* mbarrier.c */
+typedef struct emu_tma emu_tma;           /* tma_load.c */
+typedef struct emu_group emu_group;       /* wgmma.c */
+
 struct emu_thread {
   ggi_emu_fiber fiber;
   emu_block *block;
@@ -103,7 +124,16 @@ struct emu_thread {
   int wait_line; /* 0: not waiting */
   int done;
   emu_copies copies;
-  ggd_uint3 idx; /* threadIdx */
+  emu_bulk *bulk;           /* NULL until its first bulk store */
+  uint32_t visible;         /* its own past that the asynchronous proxy may see */
+  uint32_t cluster_arrived; /* times at the cluster's barrier */
+  uint32_t cluster_waited;
+  int cluster_waiting;              /* stands at the cluster's barrier */
+  uint32_t wgmma_issued;            /* instructions */
+  uint32_t wgmma_groups;            /* of them, committed */
+  uint32_t wgmma_waited;            /* instructions known to be done */
+  int wgmma_fenced, wgmma_fenced_a; /* accumulators, registers of A */
+  ggd_uint3 idx;                    /* threadIdx */
 };
 
 typedef struct emu_site emu_site;
@@ -113,6 +143,9 @@ struct emu_warp {
   uint32_t alive;
   uint32_t waiting; /* lanes at a barrier or collective */
   uint32_t at_collective;
+  unsigned collective_op;
+  void (*perform)(emu_world *w, emu_warp *p, uint32_t mask);
+  const void *arg[EMU_WARP]; /* of the lanes at the collective */
   const char *wait_op;
   int wait_line;
   uint32_t count; /* its clock */
@@ -135,16 +168,17 @@ typedef struct emu_barrier {
 
 struct emu_block {
   uint8_t *shared;
-  emu_cell *cells;  /* EMU_CELL bytes each */
-  emu_cell *parts;  /* EMU_PARTS for each cell */
-  emu_reads *reads; /* [cell][warp] */
-  emu_reads *part_reads;
+  emu_plane plane[EMU_PLANES]; /* cells of 16, 4 and 1 bytes */
   emu_overflow *overflow;
   size_t overflow_count, overflow_room;
   emu_barrier barrier[EMU_BARRIERS];
   uint32_t *waiting; /* [barrier][warp]: lanes that wait there */
   uint32_t alive;
-  ggd_uint3 idx; /* blockIdx */
+  uint32_t rank;          /* in the cluster */
+  emu_mbarrier *mbarrier; /* EMU_MBARRIERS, NULL until the first */
+  uint32_t mbarriers;
+  emu_group *group[EMU_GROUPS]; /* NULL until its first wgmma */
+  ggd_uint3 idx;                /* blockIdx */
 };
 
 /* -- Findings of one world (report.c) -- */
@@ -180,6 +214,10 @@ typedef struct emu_area {
   _Atomic(_Atomic uint32_t *) fixed; /* highest line that read it as constant */
   _Atomic(emu_trace *) read;
   _Atomic(emu_trace *) written;
+  /* The same per byte, for accesses of 1 and 2 bytes. */
+  _Atomic(_Atomic uint32_t *) byte_fixed;
+  _Atomic(emu_trace *) byte_read;
+  _Atomic(emu_trace *) byte_written;
   _Atomic uint8_t *chunk_written; /* marks on stretches of `written` */
 } emu_area;
 
@@ -194,7 +232,10 @@ struct emu_world {
   int shuffled;          /* 0: fixed schedule */
   uint64_t block_index;  /* that runs now */
   uint64_t first_thread; /* of the block, in the launch */
-  uint32_t threads, warps, agents, blocks;
+  uint32_t threads, warps, blocks;
+  uint32_t block_threads, block_warps; /* of one block */
+  uint32_t agents, agent_room;         /* threads, and engines in use; with all there can be */
+  int proxied;                         /* someone fenced the proxies in this cluster */
   uint32_t live;
   int abandoned; /* the block was given up */
   int short_of_memory;
@@ -206,6 +247,11 @@ struct emu_world {
   size_t shared_bytes, shared_room;
   ggd_uint3 block_dim, grid_dim;
   emu_clock *free_clock; /* list through c[0..1] */
+  emu_clock *joined[3];  /* the last acquisition: a base, what it acquired, the outcome */
+  emu_tma *tma;          /* loads in flight, NULL until the first */
+  emu_barrier cluster;   /* the cluster's barrier */
+  emu_clock *cluster_clock;
+  uint32_t cluster_opened;
   emu_notes notes;
   emu_area *near[EMU_NEAR];
   uint64_t nowhere[4]; /* refused accesses go here */
@@ -227,12 +273,16 @@ struct gg_emu {
 
 extern __thread emu_world *ggi_emu_world __attribute__((tls_model("initial-exec")));
 
-/* -- sched.c -- */
+/* -- world.c -- */
 int ggi_emu_world_create(gg_emu *e, const gg_emu_launch *l, emu_world **out);
 void ggi_emu_world_destroy(emu_world *w);
-void ggi_emu_run_block(emu_world *w, uint64_t index);
+void *ggi_emu_stack(const emu_world *w, const emu_thread *t, size_t *bytes);
+
+/* -- sched.c -- */
+void ggi_emu_run_cluster(emu_world *w, uint64_t index);
 /* The running thread waits until someone makes it ready. */
 void ggi_emu_wait(emu_world *w, const char *op, int line);
+void ggi_emu_wake(emu_thread *t);
 void ggi_emu_yield(emu_world *w);
 uint64_t ggi_emu_random(emu_world *w);
 /* Gives up the block; does not return. */
@@ -246,13 +296,21 @@ static inline void ggi_emu_step(emu_world *w, int line) {
 }
 
 /* -- clock.c -- */
-emu_clock *ggi_emu_clock_new(emu_world *w); /* abandons the block when memory is short */
-emu_clock *ggi_emu_clock_zero(emu_world *w);
+emu_clock *ggi_emu_clock_new(emu_world *w);  /* abandons the block when memory is short */
+emu_clock *ggi_emu_clock_zero(emu_world *w); /* NULL: memory is short */
+emu_clock *ggi_emu_clock_copy(emu_world *w, const emu_clock *of);
 void ggi_emu_clock_drop(emu_world *w, emu_clock *c); /* NULL is fine */
 void ggi_emu_clock_join(emu_world *w, emu_clock *c, const emu_clock *other);
-void ggi_emu_clock_stamp(emu_clock *c, const emu_thread *t); /* adds t's own past */
-void ggi_emu_clock_seal(emu_world *w, emu_clock *c);         /* computes the minima */
+void ggi_emu_clock_stamp(emu_world *w, emu_clock *c, const emu_thread *t); /* t's own past */
+void ggi_emu_clock_seal(emu_world *w, emu_clock *c);                       /* computes the minima */
 void ggi_emu_clock_set(emu_world *w, emu_thread *t, emu_clock *c);
+/* t learns what `other` (NULL: nothing) holds. */
+void ggi_emu_clock_acquire(emu_world *w, emu_thread *t, emu_clock *other);
+/* The asynchronous proxy may see all that t has seen, and t's own past. */
+void ggi_emu_clock_fence(emu_world *w, emu_thread *t);
+uint32_t ggi_emu_clock_visible(const emu_world *w, const emu_thread *t, uint32_t agent);
+void ggi_emu_clock_forget(emu_world *w); /* what clock_acquire remembers */
+uint32_t ggi_emu_engine(emu_world *w);   /* a new agent */
 
 static inline int ggi_emu_before(const emu_thread *t, uint32_t agent, uint32_t stamp) {
   return agent == t->agent || t->base->c[agent] >= stamp;
@@ -272,6 +330,11 @@ void ggi_emu_shared_read(emu_world *w, uint32_t off, unsigned op, int line);
 void ggi_emu_shared_write(emu_world *w, uint32_t off, unsigned op, int line);
 void ggi_emu_shared_copy_begin(emu_world *w, uint32_t off, unsigned op, int line);
 void ggi_emu_shared_copy_end(emu_world *w, uint32_t off, unsigned width, int line);
+/* The same in another block of the cluster, or by another thread than the running one. */
+void ggi_emu_shared_read_as(emu_world *w, emu_block *b, emu_thread *t, uint32_t off, unsigned op,
+                            int line);
+void ggi_emu_shared_write_as(emu_world *w, emu_block *b, emu_thread *t, uint32_t off, unsigned op,
+                             int line);
 
 /* -- area.c -- */
 emu_area *ggi_emu_area_find(const gg_emu *e, uintptr_t p, size_t bytes); /* NULL: in none */
@@ -371,11 +434,13 @@ void ggi_emu_notes_clear(emu_notes *n);
 void ggi_emu_notes_free(emu_notes *n);
 /* "gg_lds_f32x4" */
 typedef struct emu_op_name {
-  char s[32];
+  char s[48];
 } emu_op_name;
 emu_op_name ggi_emu_op_name(unsigned op);
 /* "block 3, thread 17" */
 emu_op_name ggi_emu_thread_name(const emu_world *w, uint32_t agent);
+/* "thread 17"; in a cluster with its block; "TMA or wgmma" for an engine */
+emu_op_name ggi_emu_agent_name(const emu_world *w, uint32_t agent);
 
 static inline unsigned ggi_emu_op_bytes(unsigned op) {
   return op & 255;

@@ -47,9 +47,12 @@ typedef enum gg_emu_kind {
   GG_EMU_MISALIGNED,
   GG_EMU_DIVERGENCE, /* lanes of a warp at different collectives */
   GG_EMU_DEADLOCK,
-  GG_EMU_BARRIER,    /* wrong thread count, or exit with a barrier pending */
-  GG_EMU_UNFINISHED, /* thread exits with asynchronous work uncommitted or unwaited */
-  GG_EMU_ENDLESS,    /* more than max_steps primitives */
+  GG_EMU_BARRIER,       /* wrong thread count, or exit with a barrier pending */
+  GG_EMU_UNFINISHED,    /* thread exits with asynchronous work uncommitted or unwaited */
+  GG_EMU_ENDLESS,       /* more than max_steps primitives */
+  GG_EMU_MISSING_FENCE, /* no proxy fence, wgmma fence or fence of an mbarrier's init */
+  GG_EMU_EXITED,        /* a block of the cluster is used after its end, or ends in use */
+  GG_EMU_DESCRIPTOR,    /* a tensor map, a matrix descriptor or coordinates that are not legal */
   GG_EMU_KIND_COUNT
 } gg_emu_kind;
 
@@ -95,12 +98,45 @@ int gg_emu_free(gg_emu *e, void *p); /* 0; -1: not an allocation of e */
 /* 1 if all of [p, p + bytes) lies in one allocation. */
 int gg_emu_contains(const gg_emu *e, const void *p, size_t bytes);
 
+/* Element types and modes of tensor maps, numbered as in cuda.h. */
+typedef enum gg_emu_map_type {
+  GG_EMU_MAP_U8 = 0,
+  GG_EMU_MAP_U16 = 1,
+  GG_EMU_MAP_U32 = 2,
+  GG_EMU_MAP_S32 = 3,
+  GG_EMU_MAP_U64 = 4,
+  GG_EMU_MAP_S64 = 5,
+  GG_EMU_MAP_F16 = 6,
+  GG_EMU_MAP_F32 = 7,
+  GG_EMU_MAP_F64 = 8,
+  GG_EMU_MAP_BF16 = 9,
+  GG_EMU_MAP_F32_FTZ = 10,
+  GG_EMU_MAP_TF32 = 11,
+  GG_EMU_MAP_TF32_FTZ = 12
+} gg_emu_map_type;
+
+/* What cuTensorMapEncodeTiled is told (no interleave). */
+typedef struct gg_emu_map {
+  int type, rank;      /* 1 to 5 */
+  const void *address; /* a multiple of 16 */
+  uint64_t dim[5];     /* elements, innermost first */
+  uint64_t stride[4];  /* bytes, of dimensions 1..: multiples of 16, below 2^40 */
+  unsigned box[5];     /* elements, 1 to 256; box[0] takes a multiple of 16 bytes */
+  unsigned step[5];    /* elements between those taken, 1 to 8; 0 is 1; step[0] is not used */
+  int swizzle;         /* 0 none, 1 32, 2 64, 3 128 bytes, which box[0] may not exceed */
+  int fill;            /* outside the tensor: 0 zeros, 1 NaN (float types) */
+} gg_emu_map;
+
+/* Encodes a map for kernels of the emulated GPU. 0; -1: cuTensorMapEncodeTiled would refuse it, the
+ * reason is in `error` (may be NULL). Allocations are checked where the map is used. */
+int gg_emu_tensor_map_encode(gg_tensor_map *out, const gg_emu_map *map, char error[240]);
+
 typedef struct gg_emu_launch {
   const char *name; /* kernel, for reports */
   gg_entry entry;   /* the emulated function: void (*)(gg_args) */
   unsigned grid_x, grid_y, grid_z;
-  unsigned block_x; /* threads; y and z are 1 */
-  unsigned cluster_x;
+  unsigned block_x;   /* threads; y and z are 1 */
+  unsigned cluster_x; /* blocks of a cluster, along x; 0 or 1: none */
   unsigned shared_bytes;
 } gg_emu_launch;
 

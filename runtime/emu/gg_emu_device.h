@@ -24,6 +24,7 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __grid_constant__
+#define __cluster_dims__(...)
 
 #ifdef __cplusplus
 #define GGD_NOTHROW noexcept
@@ -47,7 +48,21 @@ typedef enum ggd_does {
   GGD_LD,
   GGD_ST,
   GGD_CP_ASYNC,
-  GGD_CP_ASYNC_ZFILL
+  GGD_CP_ASYNC_ZFILL,
+  GGD_LDMATRIX,
+  GGD_STMATRIX,
+  GGD_LD_CLUSTER,
+  GGD_ST_CLUSTER,
+  GGD_RED_MAX,
+  GGD_TMA_LOAD,
+  GGD_BULK_LOAD,
+  GGD_TMA_STORE,
+  GGD_TMA_REDUCE_ADD,
+  GGD_BULK_STORE,
+  GGD_MBAR,
+  GGD_WGMMA,
+  GGD_WMMA_LOAD,
+  GGD_WMMA_STORE
 } ggd_does;
 
 typedef enum ggd_form {
@@ -58,8 +73,42 @@ typedef enum ggd_form {
   GGD_F64X2,
   GGD_4,
   GGD_8,
-  GGD_16
+  GGD_16,
+  GGD_U8,
+  GGD_U16,
+  GGD_U32,
+  GGD_U32X2,
+  GGD_U32X4,
+  GGD_X1,
+  GGD_X2,
+  GGD_X4,
+  GGD_X1_TRANS,
+  GGD_X2_TRANS,
+  GGD_X4_TRANS,
+  GGD_1D,
+  GGD_2D,
+  GGD_3D,
+  GGD_4D,
+  GGD_5D,
+  GGD_PLAIN
 } ggd_form;
+
+/* Operand types of wgmma (emu/wgmma.c) and wmma (emu/wmma.c). */
+typedef enum ggd_type {
+  GGD_T_BF16,
+  GGD_T_F16,
+  GGD_T_TF32,
+  GGD_T_E4M3,
+  GGD_T_E5M2,
+  GGD_T_S8,
+  GGD_T_U8,
+  GGD_T_E4M3_E5M2,
+  GGD_T_E5M2_E4M3,
+  GGD_T_S8_U8,
+  GGD_T_U8_S8
+} ggd_type;
+
+typedef unsigned long long ggd_u64;
 
 /* Constant during a thread's life. */
 const ggd_uint3 *gg_emu_thread_idx(void) __attribute__((const));
@@ -87,6 +136,15 @@ void gg_emu_syncthreads(int line);
 void gg_emu_syncwarp(int line);
 void gg_emu_bar_sync(int id, int threads, int line);
 void gg_emu_bar_arrive(int id, int threads, int line);
+
+unsigned gg_emu_cvt_bf16x2(float lo, float hi) __attribute__((const));
+unsigned gg_emu_cvt_f16x2(float lo, float hi) __attribute__((const));
+unsigned gg_emu_cvt_e4m3(float x) __attribute__((const));
+unsigned gg_emu_cvt_e5m2(float x) __attribute__((const));
+unsigned gg_emu_cvt_tf32(float x) __attribute__((const));
+int gg_emu_cvt_integer(float x, int least, int most) __attribute__((const));
+float gg_emu_unpack(unsigned x, int format) __attribute__((const));
+unsigned gg_emu_prmt(unsigned a, unsigned b, unsigned selector) __attribute__((const));
 
 float fmaf(float, float, float) GGD_NOTHROW;
 double fma(double, double, double) GGD_NOTHROW;
@@ -156,6 +214,11 @@ GGD_FORM(f32x2, GGD_F32X2, float, 2, 8)
 GGD_FORM(f32x4, GGD_F32X4, float, 4, 16)
 GGD_FORM(f64, GGD_F64, double, 1, 8)
 GGD_FORM(f64x2, GGD_F64X2, double, 2, 16)
+GGD_FORM(u8, GGD_U8, unsigned char, 1, 1)
+GGD_FORM(u16, GGD_U16, unsigned short, 1, 2)
+GGD_FORM(u32, GGD_U32, unsigned, 1, 4)
+GGD_FORM(u32x2, GGD_U32X2, unsigned, 2, 8)
+GGD_FORM(u32x4, GGD_U32X4, unsigned, 4, 16)
 
 #define gg_lds_f32(x0, off)               ggd_lds_f32(x0, off, __LINE__)
 #define gg_lds_f32x2(x0, x1, off)         ggd_lds_f32x2(x0, x1, off, __LINE__)
@@ -186,6 +249,36 @@ GGD_FORM(f64x2, GGD_F64X2, double, 2, 16)
 #define gg_st_f32x4(p, x0, x1, x2, x3) ggd_st_f32x4(p, x0, x1, x2, x3, __LINE__)
 #define gg_st_f64(p, x0)               ggd_st_f64(p, x0, __LINE__)
 #define gg_st_f64x2(p, x0, x1)         ggd_st_f64x2(p, x0, x1, __LINE__)
+
+#define gg_lds_u8(x0, off)                ggd_lds_u8(x0, off, __LINE__)
+#define gg_lds_u16(x0, off)               ggd_lds_u16(x0, off, __LINE__)
+#define gg_lds_u32(x0, off)               ggd_lds_u32(x0, off, __LINE__)
+#define gg_lds_u32x2(x0, x1, off)         ggd_lds_u32x2(x0, x1, off, __LINE__)
+#define gg_lds_u32x4(x0, x1, x2, x3, off) ggd_lds_u32x4(x0, x1, x2, x3, off, __LINE__)
+
+#define gg_sts_u8(off, x0)                ggd_sts_u8(off, x0, __LINE__)
+#define gg_sts_u16(off, x0)               ggd_sts_u16(off, x0, __LINE__)
+#define gg_sts_u32(off, x0)               ggd_sts_u32(off, x0, __LINE__)
+#define gg_sts_u32x2(off, x0, x1)         ggd_sts_u32x2(off, x0, x1, __LINE__)
+#define gg_sts_u32x4(off, x0, x1, x2, x3) ggd_sts_u32x4(off, x0, x1, x2, x3, __LINE__)
+
+#define gg_ldg_u8(x0, p)                ggd_ldg_u8(x0, p, __LINE__)
+#define gg_ldg_u16(x0, p)               ggd_ldg_u16(x0, p, __LINE__)
+#define gg_ldg_u32(x0, p)               ggd_ldg_u32(x0, p, __LINE__)
+#define gg_ldg_u32x2(x0, x1, p)         ggd_ldg_u32x2(x0, x1, p, __LINE__)
+#define gg_ldg_u32x4(x0, x1, x2, x3, p) ggd_ldg_u32x4(x0, x1, x2, x3, p, __LINE__)
+
+#define gg_ld_u8(x0, p)                ggd_ld_u8(x0, p, __LINE__)
+#define gg_ld_u16(x0, p)               ggd_ld_u16(x0, p, __LINE__)
+#define gg_ld_u32(x0, p)               ggd_ld_u32(x0, p, __LINE__)
+#define gg_ld_u32x2(x0, x1, p)         ggd_ld_u32x2(x0, x1, p, __LINE__)
+#define gg_ld_u32x4(x0, x1, x2, x3, p) ggd_ld_u32x4(x0, x1, x2, x3, p, __LINE__)
+
+#define gg_st_u8(p, x0)                ggd_st_u8(p, x0, __LINE__)
+#define gg_st_u16(p, x0)               ggd_st_u16(p, x0, __LINE__)
+#define gg_st_u32(p, x0)               ggd_st_u32(p, x0, __LINE__)
+#define gg_st_u32x2(p, x0, x1)         ggd_st_u32x2(p, x0, x1, __LINE__)
+#define gg_st_u32x4(p, x0, x1, x2, x3) ggd_st_u32x4(p, x0, x1, x2, x3, __LINE__)
 
 /* -- Asynchronous copies ---------------------------------------------------------------------- */
 
@@ -238,5 +331,56 @@ GGD_ROUND(gg_mul_f32, float, *)
 GGD_ROUND(gg_add_f32, float, +)
 GGD_ROUND(gg_mul_f64, double, *)
 GGD_ROUND(gg_add_f64, double, +)
+
+GGD_INLINE float gg_min_f32(float a, float b) {
+  return a != a || b < a ? b : a; /* a NaN gives way to a number */
+}
+GGD_INLINE float gg_max_f32(float a, float b) {
+  return a != a || b > a ? b : a;
+}
+GGD_INLINE float gg_div_f32(float a, float b) {
+  return a / b;
+}
+
+GGD_INLINE unsigned gg_as_u32(float x) {
+  union {
+    float f;
+    unsigned u;
+  } v;
+  v.f = x;
+  return v.u;
+}
+GGD_INLINE float gg_as_f32(unsigned x) {
+  union {
+    float f;
+    unsigned u;
+  } v;
+  v.u = x;
+  return v.f;
+}
+GGD_INLINE float gg_abs_f32(float x) {
+  return gg_as_f32(gg_as_u32(x) & 0x7fffffffu);
+}
+
+/* -- Conversions ------------------------------------------------------------------------------ */
+
+#define gg_cvt_bf16x2(lo, hi)   gg_emu_cvt_bf16x2(lo, hi)
+#define gg_cvt_f16x2(lo, hi)    gg_emu_cvt_f16x2(lo, hi)
+#define gg_cvt_bf16(x)          ((unsigned short)gg_emu_cvt_bf16x2(x, 0.0f))
+#define gg_cvt_f16(x)           ((unsigned short)gg_emu_cvt_f16x2(x, 0.0f))
+#define gg_cvt_e4m3x2(lo, hi)   ((unsigned short)(gg_emu_cvt_e4m3(lo) | gg_emu_cvt_e4m3(hi) << 8))
+#define gg_cvt_e5m2x2(lo, hi)   ((unsigned short)(gg_emu_cvt_e5m2(lo) | gg_emu_cvt_e5m2(hi) << 8))
+#define gg_cvt_tf32(x)          gg_emu_cvt_tf32(x)
+#define gg_cvt_s8(x)            gg_emu_cvt_integer(x, -128, 127)
+#define gg_cvt_u8(x)            gg_emu_cvt_integer(x, 0, 255)
+#define gg_cvt_s32(x)           gg_emu_cvt_integer(x, -2147483647 - 1, 2147483647)
+#define gg_f32_from_s32(x)      ((float)(int)(x))
+#define gg_f32_from_bf16(bits)  gg_as_f32((unsigned)(bits) << 16)
+#define gg_f32_from_f16(bits)   gg_emu_unpack(bits, GGD_T_F16)
+#define gg_f32_from_e4m3(bits)  gg_emu_unpack(bits, GGD_T_E4M3)
+#define gg_f32_from_e5m2(bits)  gg_emu_unpack(bits, GGD_T_E5M2)
+#define gg_prmt(a, b, selector) gg_emu_prmt(a, b, selector)
+
+#include "gg_emu_device_tensor.h"
 
 #endif

@@ -1,6 +1,6 @@
-/* launch.c - a launch: its blocks dealt to host threads, its results gathered.
+/* launch.c - a launch: its clusters dealt to host threads, its results gathered.
  *
- * Invariant: blocks are taken in rising order, each by one world; nothing of a block depends on
+ * Invariant: clusters are taken in rising order, each by one world; nothing of a cluster depends on
  * which world took it.
  */
 #include "emu.h"
@@ -11,7 +11,7 @@
 
 typedef struct job {
   _Atomic uint64_t *next;
-  uint64_t blocks;
+  uint64_t clusters;
   emu_world *world;
   pthread_t thread;
 } job;
@@ -45,9 +45,15 @@ static int check(const gg_emu *e, const gg_emu_launch *l, const gg_args *args, c
                   "launch of %s: a grid of %u x %u x %u blocks, of at most "
                   "2147483647 x 65535 x 65535",
                   name, l->grid_x, l->grid_y, l->grid_z);
-  if (l->cluster_x > 1)
-    return refuse(error, "launch of %s: clusters of %u blocks are not emulated", name,
-                  l->cluster_x);
+  if (l->cluster_x > 1 && o->arch < 90)
+    return refuse(error, "launch of %s: clusters of %u blocks, but arch %d has none", name,
+                  l->cluster_x, o->arch);
+  if (l->cluster_x > EMU_CLUSTER)
+    return refuse(error, "launch of %s: clusters of %u blocks, of at most %d", name, l->cluster_x,
+                  EMU_CLUSTER);
+  if (l->cluster_x > 1 && l->grid_x % l->cluster_x != 0)
+    return refuse(error, "launch of %s: %u blocks along x are no multiple of the cluster's %u",
+                  name, l->grid_x, l->cluster_x);
   return 0;
 }
 
@@ -56,17 +62,21 @@ static void *work(void *arg) {
   ggi_emu_world = j->world;
   for (;;) {
     uint64_t i = atomic_fetch_add(j->next, 1);
-    if (i >= j->blocks || j->world->short_of_memory) break;
-    ggi_emu_run_block(j->world, i);
+    if (i >= j->clusters || j->world->short_of_memory) break;
+    ggi_emu_run_cluster(j->world, i);
   }
   ggi_emu_world = NULL;
   return NULL;
 }
 
+static uint32_t cluster_of(const gg_emu_launch *l) {
+  return l->cluster_x > 1 ? l->cluster_x : 1;
+}
+
 /* Worlds of the launch's geometry, kept from the last launch where they fit. */
 static int worlds_ready(gg_emu *e, const gg_emu_launch *l, int n) {
-  int fits = e->worlds > 0 && e->world[0]->threads == l->block_x &&
-             e->world[0]->shared_bytes == l->shared_bytes;
+  int fits = e->worlds > 0 && e->world[0]->block_threads == l->block_x &&
+             e->world[0]->blocks == cluster_of(l) && e->world[0]->shared_bytes == l->shared_bytes;
   if (!fits || e->worlds < n) {
     for (int i = 0; i < e->worlds; i++)
       ggi_emu_world_destroy(e->world[i]);
@@ -119,9 +129,9 @@ static int gather(gg_emu *e, int n) {
 
 int gg_emu_run(gg_emu *e, const gg_emu_launch *l, const gg_args *args, char error[240]) {
   if (check(e, l, args, error) != 0) return -1;
-  uint64_t blocks = (uint64_t)l->grid_x * l->grid_y * l->grid_z;
+  uint64_t clusters = (uint64_t)l->grid_x * l->grid_y * l->grid_z / cluster_of(l);
   int n = e->options.host_threads < 1 ? 1 : e->options.host_threads;
-  if ((uint64_t)n > blocks) n = (int)blocks;
+  if ((uint64_t)n > clusters) n = (int)clusters;
   job *jobs = calloc((size_t)n, sizeof *jobs);
   if (jobs == NULL || worlds_ready(e, l, n) != 0) {
     free(jobs);
@@ -133,7 +143,7 @@ int gg_emu_run(gg_emu *e, const gg_emu_launch *l, const gg_args *args, char erro
   int started = 1;
   for (int i = 0; i < n; i++) {
     world_begin(e->world[i], l, args);
-    jobs[i] = (job){.next = &next, .blocks = blocks, .world = e->world[i]};
+    jobs[i] = (job){.next = &next, .clusters = clusters, .world = e->world[i]};
   }
   /* Fewer threads than asked for is slower, not wrong. */
   while (started < n && pthread_create(&jobs[started].thread, NULL, work, &jobs[started]) == 0)

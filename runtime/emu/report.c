@@ -10,14 +10,48 @@
 #include <string.h>
 
 /* ORDER FINDING (gg_emu.h) */
-static const char *const kind_names[GG_EMU_KIND_COUNT] = {
-    NULL,         "race",       "global-race", "uninitialised", "missing-wait", "out-of-bounds",
-    "misaligned", "divergence", "deadlock",    "barrier",       "unfinished",   "endless"};
+static const char *const kind_names[GG_EMU_KIND_COUNT] = {NULL,
+                                                          "race",
+                                                          "global-race",
+                                                          "uninitialised",
+                                                          "missing-wait",
+                                                          "out-of-bounds",
+                                                          "misaligned",
+                                                          "divergence",
+                                                          "deadlock",
+                                                          "barrier",
+                                                          "unfinished",
+                                                          "endless",
+                                                          "missing-fence",
+                                                          "exited",
+                                                          "descriptor"};
 
 /* ORDER OP (gg_emu_device.h) */
-static const char *const does_names[] = {"lds", "sts",      "ldg",           "ld",
-                                         "st",  "cp_async", "cp_async_zfill"};
-static const char *const form_names[] = {"f32", "f32x2", "f32x4", "f64", "f64x2", "4", "8", "16"};
+static const char *const does_names[] = {"lds",
+                                         "sts",
+                                         "ldg",
+                                         "ld",
+                                         "st",
+                                         "cp_async",
+                                         "cp_async_zfill",
+                                         "ldmatrix",
+                                         "stmatrix",
+                                         "ld_cluster",
+                                         "st_cluster",
+                                         "red_max",
+                                         "tma_load",
+                                         "bulk_load",
+                                         "tma_store",
+                                         "tma_reduce_add",
+                                         "bulk_store",
+                                         "mbar",
+                                         "wgmma",
+                                         "wmma_load",
+                                         "wmma_store"};
+static const char *const form_names[] = {
+    "f32",      "f32x2", "f32x4", "f64",   "f64x2", "4",  "8",  "16",       "u8",
+    "u16",      "u32",   "u32x2", "u32x4", "x1",    "x2", "x4", "x1_trans", "x2_trans",
+    "x4_trans", "1d",    "2d",    "3d",    "4d",    "5d", ""};
 
 const char *gg_emu_kind_name(gg_emu_kind kind) {
   return kind >= 1 && kind < GG_EMU_KIND_COUNT ? kind_names[kind] : "unknown";
@@ -25,14 +59,26 @@ const char *gg_emu_kind_name(gg_emu_kind kind) {
 
 emu_op_name ggi_emu_op_name(unsigned op) {
   emu_op_name name;
-  snprintf(name.s, sizeof name.s, "gg_%s_%s", does_names[op >> 16], form_names[op >> 8 & 255]);
+  const char *form = form_names[op >> 8 & 255];
+  snprintf(name.s, sizeof name.s, "gg_%s%s%s", does_names[op >> 16], *form ? "_" : "", form);
   return name;
 }
 
 emu_op_name ggi_emu_thread_name(const emu_world *w, uint32_t agent) {
   emu_op_name name;
-  snprintf(name.s, sizeof name.s, "block %llu, thread %u", (unsigned long long)w->block_index,
-           agent);
+  snprintf(name.s, sizeof name.s, "block %llu, thread %u",
+           (unsigned long long)(w->block_index + agent / w->block_threads),
+           agent % w->block_threads);
+  return name;
+}
+
+emu_op_name ggi_emu_agent_name(const emu_world *w, uint32_t agent) {
+  emu_op_name name;
+  if (w->blocks > 1 && agent < w->threads) return ggi_emu_thread_name(w, agent);
+  if (agent < w->threads)
+    snprintf(name.s, sizeof name.s, "thread %u", agent);
+  else
+    snprintf(name.s, sizeof name.s, "TMA or wgmma");
   return name;
 }
 

@@ -1,21 +1,13 @@
-/* sched.c - the threads of one block, and which of them runs next.
+/* sched.c - the threads of one cluster, and which of them runs next.
  *
  * Invariant: a thread is in its warp's `ready` mask exactly when it could run now (the running one
  * included). With seed 0 the next one is the next ready lane of the same warp, then the next warp;
- * with another seed both are drawn. When nobody is ready and somebody lives, that is a deadlock: no
- * time-outs.
+ * with another seed both are drawn. When nobody is ready, a copy in flight lands; when there is
+ * none and somebody lives, that is a deadlock: no time-outs.
  */
-#include "emu.h"
+#include "emu_tensor.h"
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-#if GGI_EMU_ASAN
-#define STACK_BYTES ((size_t)512 << 10)
-#else
-#define STACK_BYTES ((size_t)256 << 10)
-#endif
 
 __thread emu_world *ggi_emu_world __attribute__((tls_model("initial-exec")));
 
@@ -73,7 +65,15 @@ static emu_thread *pick_next(emu_world *w) {
 }
 
 static emu_thread *pick(emu_world *w) {
-  return w->shuffled ? pick_random(w) : pick_next(w);
+  for (;;) {
+    if (EMU_UNLIKELY(w->tma != NULL)) ggi_emu_tma_perhaps(w);
+    emu_thread *t = w->shuffled ? pick_random(w) : pick_next(w);
+    if (EMU_LIKELY(t != NULL) || w->tma == NULL || !ggi_emu_tma_progress(w)) return t;
+  }
+}
+
+void ggi_emu_wake(emu_thread *t) {
+  t->warp->ready |= 1u << t->lane;
 }
 
 static void go(emu_world *w, emu_thread *to) {
@@ -122,7 +122,7 @@ static void report_deadlock(emu_world *w) {
     else if (second == 0)
       second = line;
     int r = snprintf(text + used, sizeof text - used, "%s%u from thread %u at %s, line %d",
-                     shown ? "; " : "", n, example->agent, example->wait_op, line);
+                     shown ? "; " : "", n, example->idx.x, example->wait_op, line);
     if (r < 0 || (size_t)r >= sizeof text - used) {
       text[used] = 0;
       break;
@@ -157,12 +157,15 @@ static void thread_main(void) {
   emu_thread *t = w->current;
   emu_warp *p = t->warp;
   ggi_emu_copies_exit(w, t);
+  ggi_emu_bulk_exit(w, t);
+  ggi_emu_wgmma_exit(w, t);
   if (p->active != NULL && p->ready == 1u << t->lane) ggi_emu_count_align(p);
   t->done = 1;
   p->ready &= ~(1u << t->lane);
   p->alive &= ~(1u << t->lane);
   t->block->alive--;
   w->live--;
+  if (t->block->alive == 0 && w->tma != NULL) ggi_emu_tma_block_exit(w, t->block);
   ggi_emu_barrier_exit(w, t);
   if (w->live == 0) ggi_emu_fiber_leave(&t->fiber, &w->host);
   emu_thread *next = pick(w);
@@ -174,7 +177,7 @@ static void thread_main(void) {
   ggi_emu_fiber_leave(&t->fiber, &next->fiber);
 }
 
-/* -- A block's life -- */
+/* -- A cluster's life -- */
 
 static void thread_reset(emu_world *w, emu_thread *t, emu_clock *zero) {
   t->done = 0;
@@ -182,29 +185,51 @@ static void thread_reset(emu_world *w, emu_thread *t, emu_clock *zero) {
   t->steps = 0;
   t->copies.first = t->copies.count = 0;
   t->copies.first_group = t->copies.groups = 0;
+  t->visible = 0;
+  t->cluster_arrived = t->cluster_waited = 0;
+  t->wgmma_issued = t->wgmma_groups = t->wgmma_waited = 0;
+  t->wgmma_fenced = t->wgmma_fenced_a = 0;
+  t->cluster_waiting = 0;
   ggi_emu_clock_set(w, t, zero);
-  /* Staggered tops: else all stacks would fall into the same few sets of the cache. */
-  size_t shift = (size_t)(t->agent % 32) * 320;
-  ggi_emu_fiber_make(&t->fiber, w->stacks + STACK_BYTES * t->agent, STACK_BYTES - shift,
-                     thread_main);
+  size_t bytes;
+  void *stack = ggi_emu_stack(w, t, &bytes);
+  ggi_emu_fiber_make(&t->fiber, stack, bytes, thread_main);
 }
 
-void ggi_emu_run_block(emu_world *w, uint64_t index) {
+/* Clusters lie along x. */
+static void block_begin(emu_world *w, emu_block *b) {
   const gg_emu_launch *l = w->launch;
-  w->block_index = index;
+  uint64_t index = w->block_index + b->rank;
+  b->idx.x = (unsigned)(index % l->grid_x);
+  b->idx.y = (unsigned)(index / l->grid_x % l->grid_y);
+  b->idx.z = (unsigned)(index / l->grid_x / l->grid_y);
+  b->alive = w->block_threads;
+  ggi_emu_shared_reset(w, b);
+}
+
+static void block_end(emu_world *w, emu_block *b) {
+  if (!w->abandoned) ggi_emu_barrier_end(w, b);
+  for (int i = 0; i < EMU_BARRIERS; i++) {
+    ggi_emu_clock_drop(w, b->barrier[i].arrivals);
+    memset(&b->barrier[i], 0, sizeof b->barrier[i]);
+  }
+  memset(b->waiting, 0, sizeof b->waiting[0] * EMU_BARRIERS * w->warps);
+  ggi_emu_mbarriers_end(w, b);
+  ggi_emu_wgmma_end(w, b);
+}
+
+void ggi_emu_run_cluster(emu_world *w, uint64_t index) {
+  w->block_index = index * w->blocks;
   w->first_thread = index * w->threads;
   w->random = seeded(w->options.seed, index);
   w->shuffled = w->options.seed != 0;
   w->abandoned = 0;
   w->current = NULL;
   w->live = w->threads;
-
-  emu_block *b = &w->block[0];
-  b->idx.x = (unsigned)(index % l->grid_x);
-  b->idx.y = (unsigned)(index / l->grid_x % l->grid_y);
-  b->idx.z = (unsigned)(index / l->grid_x / l->grid_y);
-  b->alive = w->threads;
-  ggi_emu_shared_reset(w, b);
+  w->agents = w->threads;
+  w->proxied = 0;
+  for (uint32_t i = 0; i < w->blocks; i++)
+    block_begin(w, &w->block[i]);
 
   emu_clock *zero = ggi_emu_clock_zero(w);
   if (zero == NULL) return;
@@ -223,112 +248,15 @@ void ggi_emu_run_block(emu_world *w, uint64_t index) {
   w->current = first;
   ggi_emu_fiber_switch(&w->host, &first->fiber);
 
-  if (!w->abandoned) ggi_emu_barrier_end(w, b);
-  for (int i = 0; i < EMU_BARRIERS; i++) {
-    ggi_emu_clock_drop(w, b->barrier[i].arrivals);
-    memset(&b->barrier[i], 0, sizeof b->barrier[i]);
-  }
-  memset(b->waiting, 0, sizeof b->waiting[0] * EMU_BARRIERS * w->warps);
+  if (w->tma != NULL) ggi_emu_tma_end(w);
+  for (uint32_t i = 0; i < w->blocks; i++)
+    block_end(w, &w->block[i]);
+  ggi_emu_cluster_end(w);
+  ggi_emu_clock_forget(w);
   for (uint32_t i = 0; i < w->warps; i++)
     ggi_emu_count_forget(&w->warp[i]);
-  for (uint32_t i = 0; i < w->threads; i++)
-    ggi_emu_clock_set(w, &w->thread[i], NULL);
-}
-
-/* -- A world's life -- */
-
-static void *map(size_t bytes) {
-  void *p =
-      mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return p == MAP_FAILED ? NULL : p;
-}
-
-/* Whole pages that are zero until written, so that a large block costs what it uses. */
-static int block_create(const emu_world *w, emu_block *b) {
-  size_t cells = w->shared_room / EMU_CELL;
-  b->shared = map(w->shared_room);
-  b->cells = map(cells * sizeof *b->cells);
-  b->parts = map(cells * EMU_PARTS * sizeof *b->parts);
-  b->reads = map(cells * w->warps * sizeof *b->reads);
-  b->part_reads = map(cells * EMU_PARTS * w->warps * sizeof *b->part_reads);
-  b->waiting = calloc((size_t)EMU_BARRIERS * w->warps, sizeof *b->waiting);
-  return b->shared && b->cells && b->parts && b->reads && b->part_reads && b->waiting ? 0 : -1;
-}
-
-static void unmap(void *p, size_t bytes) {
-  if (p != NULL) munmap(p, bytes);
-}
-
-static void block_destroy(const emu_world *w, emu_block *b) {
-  size_t cells = w->shared_room / EMU_CELL;
-  unmap(b->shared, w->shared_room);
-  unmap(b->cells, cells * sizeof *b->cells);
-  unmap(b->parts, cells * EMU_PARTS * sizeof *b->parts);
-  unmap(b->reads, cells * w->warps * sizeof *b->reads);
-  unmap(b->part_reads, cells * EMU_PARTS * w->warps * sizeof *b->part_reads);
-  free(b->overflow);
-  free(b->waiting);
-}
-
-int ggi_emu_world_create(gg_emu *e, const gg_emu_launch *l, emu_world **out) {
-  emu_world *w = calloc(1, sizeof *w);
-  *out = w;
-  if (w == NULL) return -1;
-  w->device = e;
-  w->blocks = 1;
-  w->threads = l->block_x;
-  w->warps = (l->block_x + EMU_WARP - 1) / EMU_WARP;
-  w->agents = w->threads;
-  w->shared_bytes = l->shared_bytes;
-  w->shared_room = ((size_t)l->shared_bytes + EMU_CELL + 1023) / 1024 * 1024;
-
-  w->thread = calloc(w->threads, sizeof *w->thread);
-  w->warp = calloc(w->warps, sizeof *w->warp);
-  w->block = calloc(w->blocks, sizeof *w->block);
-  w->stacks = map(STACK_BYTES * w->threads);
-  if (!w->thread || !w->warp || !w->block || !w->stacks || block_create(w, w->block) != 0) {
-    ggi_emu_world_destroy(w);
-    *out = NULL;
-    return -1;
-  }
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
   for (uint32_t i = 0; i < w->threads; i++) {
-    emu_thread *t = &w->thread[i];
-    t->agent = i;
-    t->lane = i % EMU_WARP;
-    t->block = &w->block[0];
-    t->warp = &w->warp[i / EMU_WARP];
-    t->idx.x = i;
-    (void)mprotect(w->stacks + STACK_BYTES * i, page, PROT_NONE); /* a guard is a courtesy */
+    ggi_emu_clock_set(w, &w->thread[i], NULL);
+    ggi_emu_bulk_end(&w->thread[i]);
   }
-  for (uint32_t i = 0; i < w->warps; i++) {
-    emu_warp *p = &w->warp[i];
-    p->index = i;
-    p->block = &w->block[0];
-    p->first = i * EMU_WARP;
-    p->lanes = w->threads - p->first < EMU_WARP ? w->threads - p->first : EMU_WARP;
-  }
-  return 0;
-}
-
-void ggi_emu_world_destroy(emu_world *w) {
-  if (w == NULL) return;
-  for (uint32_t i = 0; w->thread != NULL && i < w->threads; i++) {
-    free(w->thread[i].copies.copy);
-    free(w->thread[i].copies.group_end);
-  }
-  for (uint32_t i = 0; w->warp != NULL && i < w->warps; i++)
-    ggi_emu_count_free(&w->warp[i]);
-  if (w->block != NULL) block_destroy(w, w->block);
-  unmap(w->stacks, STACK_BYTES * w->threads);
-  while (w->free_clock != NULL) {
-    emu_clock *c = w->free_clock;
-    memcpy(&w->free_clock, c->c, sizeof w->free_clock);
-    free(c);
-  }
-  ggi_emu_notes_free(&w->notes);
-  free(w->thread);
-  free(w->warp);
-  free(w->block);
-  free(w);
 }

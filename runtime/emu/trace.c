@@ -2,9 +2,9 @@
  *
  * A launch has no order between threads that this emulator would track in global memory, so every
  * word written by one thread belongs to that thread for the launch: no other may write or read it,
- * and what is read as constant (gg_ldg, the source of a copy) may not be written at all. Invariant:
- * per word only maxima are kept, which do not depend on the order of events; the launch's end
- * compares them.
+ * and what is read as constant (gg_ldg, the source of a copy) may not be written at all. Accesses
+ * of 1 and 2 bytes are kept per byte, in arrays of their own. Invariant: only maxima are kept,
+ * which do not depend on the order of events; the launch's end compares them.
  */
 #include "emu.h"
 #include <pthread.h>
@@ -32,6 +32,9 @@ void ggi_emu_trace_free(emu_area *a) {
   drop((void *)atomic_load(&a->fixed), a->words * sizeof(uint32_t));
   drop((void *)atomic_load(&a->read), a->words * sizeof(emu_trace));
   drop((void *)atomic_load(&a->written), a->words * sizeof(emu_trace));
+  drop((void *)atomic_load(&a->byte_fixed), a->words * 4 * sizeof(uint32_t));
+  drop((void *)atomic_load(&a->byte_read), a->words * 4 * sizeof(emu_trace));
+  drop((void *)atomic_load(&a->byte_written), a->words * 4 * sizeof(emu_trace));
   free((void *)a->chunk_written);
 }
 
@@ -63,15 +66,27 @@ static void raise_to(_Atomic uint64_t *at, uint64_t value) {
   }
 }
 
+/* What of the arrays an access touches: words, or bytes where it has less than a word. */
+typedef struct span {
+  int narrow;
+  size_t first, last, entries;
+} span;
+
+static span span_of(const emu_area *a, const void *p, unsigned bytes) {
+  uintptr_t at = (uintptr_t)p, base = a->start & ~(uintptr_t)3;
+  if (EMU_UNLIKELY(bytes < 4)) return (span){1, at - base, at - base + bytes - 1, a->words * 4};
+  return (span){0, (at - base) >> 2, (at + bytes - 1 - base) >> 2, a->words};
+}
+
 void ggi_emu_global_fixed(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line) {
-  _Atomic uint32_t *fixed = atomic_load_explicit(&a->fixed, memory_order_acquire);
+  span s = span_of(a, p, bytes);
+  _Atomic(_Atomic uint32_t *) *where = s.narrow ? &a->byte_fixed : &a->fixed;
+  _Atomic uint32_t *fixed = atomic_load_explicit(where, memory_order_acquire);
   if (EMU_UNLIKELY(fixed == NULL)) {
-    fixed = give(w, a, (_Atomic(void *) *)&a->fixed, a->words * sizeof *fixed);
+    fixed = give(w, a, (_Atomic(void *) *)where, s.entries * sizeof *fixed);
     if (fixed == NULL) return;
   }
-  size_t i = ((uintptr_t)p >> 2) - (a->start >> 2);
-  size_t end = (((uintptr_t)p + bytes - 1) >> 2) - (a->start >> 2);
-  for (; i <= end; i++) {
+  for (size_t i = s.first; i <= s.last; i++) {
     uint32_t old = atomic_load_explicit(&fixed[i], memory_order_relaxed);
     while (old < (uint32_t)line &&
            !atomic_compare_exchange_weak_explicit(&fixed[i], &old, (uint32_t)line,
@@ -92,24 +107,23 @@ static int key_line(uint64_t key) {
   return (int)(key & ((1u << EMU_LINE_BITS) - 1));
 }
 
-static void leave_trace(emu_world *w, _Atomic(emu_trace *) *where, const emu_area *a, const void *p,
-                        unsigned bytes, int line) {
+static void leave_trace(emu_world *w, _Atomic(emu_trace *) *where, const emu_area *a, span s,
+                        int line) {
   emu_trace *trace = atomic_load_explicit(where, memory_order_acquire);
   if (EMU_UNLIKELY(trace == NULL)) {
-    trace = give(w, a, (_Atomic(void *) *)where, a->words * sizeof *trace);
+    trace = give(w, a, (_Atomic(void *) *)where, s.entries * sizeof *trace);
     if (trace == NULL) return;
   }
   uint64_t key = trace_key(w, line);
-  size_t i = ((uintptr_t)p >> 2) - (a->start >> 2);
-  size_t end = (((uintptr_t)p + bytes - 1) >> 2) - (a->start >> 2);
-  for (; i <= end; i++) {
+  for (size_t i = s.first; i <= s.last; i++) {
     raise_to(&trace[i].last, key);
     raise_to(&trace[i].first, ~key);
   }
 }
 
 void ggi_emu_global_read(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line) {
-  leave_trace(w, &a->read, a, p, bytes, line);
+  span s = span_of(a, p, bytes);
+  leave_trace(w, s.narrow ? &a->byte_read : &a->read, a, s, line);
 }
 
 static void mark_chunk(const emu_area *a, size_t word) {
@@ -121,7 +135,8 @@ static void mark_chunk(const emu_area *a, size_t word) {
 void ggi_emu_global_write(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line) {
   mark_chunk(a, ((uintptr_t)p >> 2) - (a->start >> 2));
   mark_chunk(a, (((uintptr_t)p + bytes - 1) >> 2) - (a->start >> 2));
-  leave_trace(w, &a->written, a, p, bytes, line);
+  span s = span_of(a, p, bytes);
+  leave_trace(w, s.narrow ? &a->byte_written : &a->written, a, s, line);
 }
 
 /* Back to zero: small arrays by hand, the pages of large ones are given away. */
@@ -137,6 +152,9 @@ void ggi_emu_global_begin(gg_emu *e) {
     wipe((void *)atomic_load(&a->fixed), a->words * sizeof(uint32_t));
     wipe((void *)atomic_load(&a->read), a->words * sizeof(emu_trace));
     wipe((void *)atomic_load(&a->written), a->words * sizeof(emu_trace));
+    wipe((void *)atomic_load(&a->byte_fixed), a->words * 4 * sizeof(uint32_t));
+    wipe((void *)atomic_load(&a->byte_read), a->words * 4 * sizeof(emu_trace));
+    wipe((void *)atomic_load(&a->byte_written), a->words * 4 * sizeof(emu_trace));
     memset((void *)a->chunk_written, 0, chunks(a));
   }
 }
@@ -169,34 +187,67 @@ static void found(race *r, int line, uint64_t thread, int other, uint64_t other_
            (unsigned long long)(other_thread % r->block_threads));
 }
 
-static void compare_word(race *r, const emu_trace *written, const emu_trace *read,
-                         const _Atomic uint32_t *fixed) {
-  uint64_t last = atomic_load_explicit(&written->last, memory_order_relaxed);
-  if (last == 0) return;
-  uint64_t first = ~atomic_load_explicit(&written->first, memory_order_relaxed);
-  uint64_t writer = key_thread(last);
+/* What was done to one word or byte; all zero: nothing. */
+typedef struct deeds {
+  uint64_t written_last, written_first, read_last, read_first;
+  uint32_t fixed;
+} deeds;
+
+static void add_trace(const emu_trace *t, uint64_t *last, uint64_t *first) {
+  if (t == NULL) return;
+  uint64_t l = atomic_load_explicit(&t->last, memory_order_relaxed);
+  uint64_t f = atomic_load_explicit(&t->first, memory_order_relaxed);
+  if (*last < l) *last = l;
+  if (*first < f) *first = f;
+}
+
+static void compare_deeds(race *r, const deeds *d) {
+  if (d->written_last == 0) return;
+  uint64_t first = ~d->written_first, writer = key_thread(d->written_last);
+  int line = key_line(d->written_last);
   if (key_thread(first) != writer)
-    found(r, key_line(last), writer, key_line(first), key_thread(first), "and by");
-  if (read != NULL) {
-    uint64_t reader = atomic_load_explicit(&read->last, memory_order_relaxed);
-    if (reader != 0 && key_thread(reader) == writer)
-      reader = ~atomic_load_explicit(&read->first, memory_order_relaxed);
-    if (reader != 0 && key_thread(reader) != writer)
-      found(r, key_line(last), writer, key_line(reader), key_thread(reader), "is read by");
-  }
-  uint32_t constant = fixed != NULL ? atomic_load_explicit(fixed, memory_order_relaxed) : 0;
-  if (constant != 0)
-    found(r, key_line(last), writer, (int)constant, UINT64_MAX, "is read as constant by");
+    found(r, line, writer, key_line(first), key_thread(first), "and by");
+  uint64_t reader = d->read_last;
+  if (reader != 0 && key_thread(reader) == writer) reader = ~d->read_first;
+  if (reader != 0 && key_thread(reader) != writer)
+    found(r, line, writer, key_line(reader), key_thread(reader), "is read by");
+  if (d->fixed != 0) found(r, line, writer, (int)d->fixed, UINT64_MAX, "is read as constant by");
+}
+
+/* An area's arrays, those that are there. */
+typedef struct arrays {
+  const emu_trace *written, *read;
+  const _Atomic uint32_t *fixed;
+} arrays;
+
+static void add_deeds(deeds *d, const arrays *a, size_t i) {
+  add_trace(a->written != NULL ? &a->written[i] : NULL, &d->written_last, &d->written_first);
+  add_trace(a->read != NULL ? &a->read[i] : NULL, &d->read_last, &d->read_first);
+  uint32_t fixed = a->fixed != NULL ? atomic_load_explicit(&a->fixed[i], memory_order_relaxed) : 0;
+  if (d->fixed < fixed) d->fixed = fixed;
 }
 
 static void compare_chunk(race *r, size_t chunk) {
   const emu_area *a = r->area;
-  const emu_trace *written = atomic_load(&a->written), *read = atomic_load(&a->read);
-  const _Atomic uint32_t *fixed = atomic_load(&a->fixed);
+  const arrays words = {atomic_load(&a->written), atomic_load(&a->read), atomic_load(&a->fixed)};
+  const arrays bytes = {atomic_load(&a->byte_written), atomic_load(&a->byte_read),
+                        atomic_load(&a->byte_fixed)};
+  int narrow = bytes.written != NULL || bytes.read != NULL || bytes.fixed != NULL;
   size_t end = (chunk + 1) * CHUNK < a->words ? (chunk + 1) * CHUNK : a->words;
   for (size_t i = chunk * CHUNK; i < end; i++) {
+    deeds word = {0, 0, 0, 0, 0};
+    add_deeds(&word, &words, i);
     r->byte = i == 0 ? 0 : i * 4 - (a->start & 3);
-    compare_word(r, &written[i], read != NULL ? &read[i] : NULL, fixed != NULL ? &fixed[i] : NULL);
+    if (!narrow) {
+      compare_deeds(r, &word);
+      continue;
+    }
+    for (size_t k = i * 4; k < i * 4 + 4; k++) {
+      deeds byte = word;
+      add_deeds(&byte, &bytes, k);
+      r->byte = k < (a->start & 3) ? 0 : k - (a->start & 3);
+      compare_deeds(r, &byte);
+    }
   }
 }
 
@@ -204,7 +255,8 @@ int ggi_emu_global_end(gg_emu *e, const gg_emu_launch *l, emu_notes *notes) {
   race r = {NULL, 0, l->block_x, notes, 0};
   for (size_t k = 0; k < e->areas; k++) {
     r.area = e->area[k];
-    if (atomic_load(&r.area->written) == NULL) continue;
+    if (atomic_load(&r.area->written) == NULL && atomic_load(&r.area->byte_written) == NULL)
+      continue;
     for (size_t i = 0; i * CHUNK < r.area->words; i++)
       if (atomic_load_explicit(&r.area->chunk_written[i], memory_order_relaxed) != 0)
         compare_chunk(&r, i);
