@@ -40,6 +40,10 @@ gg_dtype ggi_dtype_find(const char *name) {
   return GG_NONE;
 }
 
+gg_dtype ggi_dtype_memory(gg_dtype type) {
+  return type == GG_TF32 ? GG_F32 : type;
+}
+
 double ggi_scalar_value(gg_scalar s, gg_dtype acc) {
   if (acc == GG_F64) return s.f64;
   if (acc == GG_S32) return s.s32;

@@ -9,6 +9,8 @@ const char *ggi_dtype_name(gg_dtype type); /* "f32", "tf32"; "none" or "?" */
 gg_dtype ggi_dtype_find(const char *name); /* GG_NONE if unknown */
 /* The accumulator that goes without saying: f64 for f64, s32 for s8 and u8, else f32. */
 gg_dtype ggi_dtype_accumulator(gg_dtype type);
+/* The type of C and D in memory: f32 for tf32, else the type. */
+gg_dtype ggi_dtype_memory(gg_dtype type);
 /* A scalar of a call whose accumulator is acc. */
 double ggi_scalar_value(gg_scalar s, gg_dtype acc);
 

@@ -185,10 +185,11 @@ typedef struct gg_problem {
   gg_device *device; /* where to run; not owned */
 
   gg_dtype type_a, type_b;
-  gg_dtype type_c; /* GG_NONE: as type_d */
+  gg_dtype type_c; /* GG_NONE: as type_d; in C and D tf32 is f32 */
   gg_dtype type_d;
-  gg_dtype
-      type_acc; /* accumulator and scalars. GG_NONE: f64 for f64, s32 for s8 and u8, else f32 */
+  /* Accumulator: f64, f32, f16 or s32. GG_NONE: f64 for f64, s32 for s8 and u8, else f32. Scalars
+   * are of this type, f32 for f16. */
+  gg_dtype type_acc;
 
   gg_order order_a, order_b; /* N: as written; T: stored transposed */
   gg_order order_c, order_d; /* T is GG_ERR_UNSUPPORTED */

@@ -63,6 +63,12 @@ static gg_status check_types(gg_problem *p) {
     if (ggi_dtype_bytes(types[i]) == 0)
       return ggi_fail(GG_ERR_TYPE, "%s: %d is no element type; use one of gg_dtype", names[i],
                       (int)types[i]);
+  p->type_c = ggi_dtype_memory(p->type_c);
+  p->type_d = ggi_dtype_memory(p->type_d);
+  const gg_dtype acc = p->type_acc;
+  if (acc != GG_F64 && acc != GG_F32 && acc != GG_F16 && acc != GG_S32)
+    return ggi_fail(GG_ERR_TYPE, "type_acc: nothing accumulates in %s; use f64, f32, f16 or s32",
+                    ggi_dtype_name(acc));
   return GG_OK;
 }
 

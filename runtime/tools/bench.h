@@ -1,7 +1,8 @@
 /* bench.h - the parts of gemmbench: problems, data and reference on the GPU, rivals, report.
  *
  * D[m,n] = alpha * A[m,k] * B[k,n] + beta * C[m,n]; leading dimensions in elements.
- * Everything here computes D = A * B with packed operands of one type, f32 or f64.
+ * Everything here computes D = A * B with packed operands. D has the type of A and B, but bf16 for
+ * fp8, s32 for integers and f32 for tf32.
  */
 #ifndef GG_BENCH_H
 #define GG_BENCH_H
@@ -23,10 +24,13 @@ int gemmbench_main(const gg_kernel_table *table, int argc, char **argv);
 
 typedef struct bench_problem {
   char name[48];
-  gg_dtype type;
+  gg_dtype type; /* of A and B: any but s32 */
   gg_order order_a, order_b;
   gg_i64 m, n, k, batch;
 } bench_problem;
+
+/* The type of D that goes with a type of A and B. */
+gg_dtype bench_type_d(gg_dtype type);
 
 typedef struct bench_suite {
   bench_problem *problems;
@@ -50,21 +54,32 @@ bool bench_read(bench_suite *s, const char *path);
 /* Makes the device current for this thread: for what follows here and for cuBLASLt. */
 int bench_use_device(int ordinal);
 
-/* Fills with normal numbers of mean 0 and variance 1; seed and place decide each value. */
-int bench_fill(void *data, gg_dtype type, size_t count, unsigned long long seed, void *stream);
+/* Fills with normal numbers of mean 0 and variance 1 rounded to the type, of integers with 32 times
+ * such numbers; whole: with -1, 0 and 1 (u8: 0 and 1). Seed and place decide each value. */
+int bench_fill(void *data, gg_dtype type, size_t count, unsigned long long seed, bool whole,
+               void *stream);
 
-/* Fills with bytes 0xFF, which are NaN in either type. */
+/* Fills with bytes 0xFF, which are NaN in float types and -1 in integers. */
 int bench_poison(void *data, size_t bytes, void *stream);
 
-/* A * B of one matrix in f64: m*n results and m*n bounds on their error,
- *   bound = 16 * u * sqrt(k * sum (a*b)^2) + 4 * u * |result|,
- * u the type's unit roundoff. It holds with a wide margin for data of mean zero in any order of
- * summation, and a single missing or doubled product breaks it almost everywhere. */
-int bench_reference(const bench_problem *p, const void *a, const void *b, double *result,
-                    double *bound, void *stream);
+/* A * B of one matrix in f64: m*n results and m*n bounds on the error of D.
+ *
+ * f32, f64:   16 * u * sqrt(k * sum (a*b)^2) + 4 * u * |result|,   u the type's unit roundoff.
+ *   It holds with a wide margin for data of mean zero in any order of summation, and a single
+ *   missing or doubled product breaks it almost everywhere.
+ * Tensor-core types:   T * e * (2 * S + X) + half_ulp(D),   T = ceil(k / K) + 64,
+ *   e = 2^-min(F, 23) + (K + 1) * 2^-F, S the largest |partial sum| of ascending k, X the largest
+ *   |product|. One sum of K products and the accumulator c cuts its terms 2^-F below the largest of
+ *   them and its result at 2^-23 (ggcheck_sum.c), so it loses at most e * max(|c|, X); c is a sum
+ *   over consecutive k, at most 2 S. Kernels may split k and add up to 64 parts. F = 25 (sm_90 on),
+ *   24 (sm_80 on) or 23, with the least K of an instruction: 8, tf32 4. fp8: F = 13, K = 16.
+ * Integers, and float types where `whole` says that the data are whole numbers: 0; the result is
+ *   rounded to D's type. */
+int bench_reference(const bench_problem *p, int arch, bool whole, const void *a, const void *b,
+                    double *result, double *bound, void *stream);
 
-/* The worst |d - result| / bound of `count` elements (NaN in d counts as infinite). */
-int bench_compare(const void *d, gg_dtype type, const double *result, const double *bound,
+/* The worst |d - result| / bound of `count` elements of D's type (NaN in d counts as infinite). */
+int bench_compare(const void *d, gg_dtype type_d, const double *result, const double *bound,
                   size_t count, double *worst, void *stream);
 
 /* The SM clock in MHz, measured for half a millisecond on the stream's next free SM. */
@@ -79,13 +94,14 @@ const char *bench_error(int code);
 
 /* ---- Buffers (bench_data.c) ---- */
 
-/* `sets` copies of A, B and D that together exceed twice the L2 cache. */
+/* `sets` copies of A, B and D that together exceed twice the L2 cache, and one more, the last, with
+ * whole numbers. */
 typedef struct bench_data {
   gg_device *device;
-  int sets;
+  int sets; /* without the last */
   void **a, **b, **d;
   size_t bytes_a, bytes_b, bytes_d; /* of one set */
-  double *result, *bound;           /* of set 0 */
+  double *result[2], *bound[2];     /* of set 0, and of the last */
 } bench_data;
 
 gg_status bench_data_make(gg_device *device, const bench_problem *p, void *stream,
@@ -108,8 +124,10 @@ typedef struct bench_rival {
   int runs, replays;
 } bench_rival;
 
-/* cuBLASLt's first heuristic with 64 MiB of workspace, strict f32 or f64 (bench_cublas.c). The
- * first two return NULL or why not. A library without cuBLASLt says so in open. */
+/* cuBLASLt's first heuristic with 64 MiB of workspace (bench_cublas.c): strict f32 or f64; f32
+ * accumulators for f16, bf16, fp8 (its default accumulation, not the fast one) and tf32
+ * (COMPUTE_32F_FAST_TF32), s32 for s8. The first two return NULL or why not. A library without
+ * cuBLASLt says so in open. */
 typedef struct bench_cublas bench_cublas;
 const char *bench_cublas_open(gg_device *device, bench_cublas **lib);
 const char *bench_cublas_plan(bench_cublas *lib, const bench_problem *p);

@@ -1,9 +1,10 @@
-/* bench_cublas.c - the baseline: cuBLASLt, its default heuristic, strict f32 or f64.
+/* bench_cublas.c - the baseline: cuBLASLt, its default heuristic.
  *
  * cuBLASLt is column-major: D transposed is computed as B transposed times A transposed, which the
- * row-major operands are as they stand.
+ * row-major operands are as they stand. Its fp8 takes one pair of orders only, which is our nt.
  */
 #include "bench.h"
+#include "dtype.h"
 
 #if defined(GEMMBENCH_CUBLAS)
 #include <cublasLt.h>
@@ -19,8 +20,26 @@ struct bench_cublas {
   cublasLtMatmulDesc_t call;
   cublasLtMatrixLayout_t a, b, d; /* cuBLASLt's A is our B */
   cublasLtMatmulAlgo_t algorithm;
-  gg_dtype type;
+  gg_dtype acc;
 };
+
+static const cudaDataType_t data_types[] = {
+    [GG_F64] = CUDA_R_64F,      [GG_F32] = CUDA_R_32F,   [GG_TF32] = CUDA_R_32F,
+    [GG_F16] = CUDA_R_16F,      [GG_BF16] = CUDA_R_16BF, [GG_E4M3] = CUDA_R_8F_E4M3,
+    [GG_E5M2] = CUDA_R_8F_E5M2, [GG_S8] = CUDA_R_8I,     [GG_U8] = CUDA_R_8U,
+    [GG_S32] = CUDA_R_32I,
+};
+
+static cublasComputeType_t compute_type(gg_dtype type) {
+  switch (ggi_dtype_accumulator(type)) {
+  case GG_F64:
+    return CUBLAS_COMPUTE_64F;
+  case GG_S32:
+    return CUBLAS_COMPUTE_32I;
+  default:
+    return type == GG_TF32 ? CUBLAS_COMPUTE_32F_FAST_TF32 : CUBLAS_COMPUTE_32F;
+  }
+}
 
 static void drop_plan(bench_cublas *lib) {
   if (lib->call) cublasLtMatmulDescDestroy(lib->call);
@@ -72,13 +91,12 @@ static cublasStatus_t layout(cublasLtMatrixLayout_t *made, cudaDataType_t type, 
 }
 
 static cublasStatus_t describe(bench_cublas *lib, const bench_problem *p) {
-  bool f64 = p->type == GG_F64, turn_a = p->order_a == GG_ORDER_T,
-       turn_b = p->order_b == GG_ORDER_T;
-  cudaDataType_t type = f64 ? CUDA_R_64F : CUDA_R_32F;
+  bool turn_a = p->order_a == GG_ORDER_T, turn_b = p->order_b == GG_ORDER_T;
+  cudaDataType_t type = data_types[p->type], type_d = data_types[bench_type_d(p->type)];
   cublasOperation_t op_a = turn_b ? CUBLAS_OP_T : CUBLAS_OP_N;
   cublasOperation_t op_b = turn_a ? CUBLAS_OP_T : CUBLAS_OP_N;
   cublasStatus_t s =
-      cublasLtMatmulDescCreate(&lib->call, f64 ? CUBLAS_COMPUTE_64F : CUBLAS_COMPUTE_32F, type);
+      cublasLtMatmulDescCreate(&lib->call, compute_type(p->type), data_types[lib->acc]);
   if (s == CUBLAS_STATUS_SUCCESS)
     s = cublasLtMatmulDescSetAttribute(lib->call, CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof op_a);
   if (s == CUBLAS_STATUS_SUCCESS)
@@ -87,7 +105,7 @@ static cublasStatus_t describe(bench_cublas *lib, const bench_problem *p) {
     s = layout(&lib->a, type, turn_b ? p->k : p->n, turn_b ? p->n : p->k, p);
   if (s == CUBLAS_STATUS_SUCCESS)
     s = layout(&lib->b, type, turn_a ? p->m : p->k, turn_a ? p->k : p->m, p);
-  if (s == CUBLAS_STATUS_SUCCESS) s = layout(&lib->d, type, p->n, p->m, p);
+  if (s == CUBLAS_STATUS_SUCCESS) s = layout(&lib->d, type_d, p->n, p->m, p);
   return s;
 }
 
@@ -112,9 +130,11 @@ static cublasStatus_t choose(bench_cublas *lib) {
 
 const char *bench_cublas_plan(bench_cublas *lib, const bench_problem *p) {
   drop_plan(lib);
-  lib->type = p->type;
+  lib->acc = ggi_dtype_accumulator(p->type);
   cublasStatus_t s = describe(lib, p);
   if (s == CUBLAS_STATUS_SUCCESS) s = choose(lib);
+  bool fp8 = p->type == GG_E4M3 || p->type == GG_E5M2;
+  if (s != CUBLAS_STATUS_SUCCESS && fp8) return "takes fp8 in layout nt only, and no two e5m2";
   return s == CUBLAS_STATUS_SUCCESS ? NULL : cublasLtGetStatusString(s);
 }
 
@@ -122,11 +142,14 @@ const char *bench_cublas_run(void *self, const bench_data *data, int set, void *
   bench_cublas *lib = self;
   const double one64 = 1, zero64 = 0;
   const float one32 = 1, zero32 = 0;
-  bool f64 = lib->type == GG_F64;
-  cublasStatus_t s = cublasLtMatmul(
-      lib->handle, lib->call, f64 ? (const void *)&one64 : &one32, data->b[set], lib->a,
-      data->a[set], lib->b, f64 ? (const void *)&zero64 : &zero32, data->d[set], lib->d,
-      data->d[set], lib->d, &lib->algorithm, lib->workspace, WORKSPACE, (cudaStream_t)stream);
+  const int one_whole = 1, zero_whole = 0;
+  const void *one = &one32, *zero = &zero32;
+  if (lib->acc == GG_F64) one = &one64, zero = &zero64;
+  if (lib->acc == GG_S32) one = &one_whole, zero = &zero_whole;
+  cublasStatus_t s =
+      cublasLtMatmul(lib->handle, lib->call, one, data->b[set], lib->a, data->a[set], lib->b, zero,
+                     data->d[set], lib->d, data->d[set], lib->d, &lib->algorithm, lib->workspace,
+                     WORKSPACE, (cudaStream_t)stream);
   return s == CUBLAS_STATUS_SUCCESS ? NULL : cublasLtGetStatusString(s);
 }
 

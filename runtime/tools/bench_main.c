@@ -24,7 +24,7 @@ typedef struct arguments {
 /* One kernel as a rival. */
 typedef struct entrant {
   gg_plan *plan;
-  gg_dtype type;
+  gg_dtype acc;
 } entrant;
 
 typedef struct session {
@@ -126,9 +126,9 @@ static int parse(int argc, char **argv, arguments *a) {
 static const char *run_plan(void *self, const bench_data *data, int set, void *stream) {
   const entrant *e = self;
   const gg_pointers pointers = {.a = data->a[set], .b = data->b[set], .d = data->d[set]};
-  bool f64 = e->type == GG_F64;
-  gg_scalar one = f64 ? gg_scalar_f64(1) : gg_scalar_f32(1);
-  gg_scalar zero = f64 ? gg_scalar_f64(0) : gg_scalar_f32(0);
+  gg_scalar one = gg_scalar_f32(1), zero = gg_scalar_f32(0);
+  if (e->acc == GG_F64) one = gg_scalar_f64(1), zero = gg_scalar_f64(0);
+  if (e->acc == GG_S32) one = gg_scalar_s32(1), zero = gg_scalar_s32(0);
   gg_status status = gg_run(e->plan, &pointers, one, zero, NULL, 0, stream);
   return status == GG_OK ? NULL : gg_error_detail();
 }
@@ -137,6 +137,7 @@ static gg_status plan_of(const session *s, const bench_problem *p, const char *p
   gg_problem problem;
   gg_problem_init(&problem, p->type);
   problem.device = s->device;
+  problem.type_d = bench_type_d(p->type);
   problem.order_a = p->order_a, problem.order_b = p->order_b;
   problem.m = p->m, problem.n = p->n, problem.k = p->k, problem.batch = p->batch;
   problem.alpha = GG_SCALAR_ONE;
@@ -144,7 +145,7 @@ static gg_status plan_of(const session *s, const bench_problem *p, const char *p
   problem.align_a = problem.align_b = problem.align_c = problem.align_d = 256;
   problem.pin = pin;
   gg_problem_pack(&problem);
-  e->type = p->type;
+  e->acc = ggi_dtype_accumulator(p->type);
   return gg_plan_create(s->context, &problem, &e->plan);
 }
 
@@ -206,9 +207,8 @@ static bool compete(session *s, const bench_problem *p, bench_rival *rivals, int
 
 /* 0: done or left out with a note; 2: no kernel; 3: device. */
 static int measure_problem(session *s, const bench_problem *p) {
-  if (p->type != GG_F32 && p->type != GG_F64) {
-    fprintf(stderr, "gemmbench: %s: %s is left out, f32 and f64 are measured\n", p->name,
-            ggi_dtype_name(p->type));
+  if (p->type == GG_S32) {
+    fprintf(stderr, "gemmbench: %s: s32 is left out, it is no type of A and B\n", p->name);
     return 0;
   }
   size_t most = (s->args->all ? (size_t)s->table->count : 1) + 1;

@@ -42,12 +42,35 @@ static const gpu_facts *facts(const gg_device_info *d) {
   return same_arch;
 }
 
-/* TFLOP/s of the CUDA cores at the highest clock; 0 unknown. */
+static int rate(const gpu_facts *f, gg_dtype type) {
+  switch (type) {
+  case GG_F64:
+    return f->tensor_f64 > f->fma_f64 ? f->tensor_f64 : f->fma_f64;
+  case GG_TF32:
+    return f->tensor_tf32;
+  case GG_F16:
+  case GG_BF16:
+    return f->tensor_f16;
+  case GG_E4M3:
+  case GG_E5M2:
+    return f->tensor_f8;
+  case GG_S8:
+  case GG_U8:
+    return f->tensor_s8;
+  case GG_NONE:
+  case GG_F32:
+  case GG_S32:
+    break;
+  }
+  return f->fma_f32;
+}
+
+/* TFLOP/s at the highest clock, of the tensor cores where they take the type; 0 unknown. */
 static double ceiling(const gg_device_info *d, gg_dtype type) {
   const gpu_facts *f = facts(d);
   if (!f) return 0;
   double mhz = d->clock_mhz > 0 ? d->clock_mhz : f->boost_mhz;
-  return 2e-6 * mhz * d->sms * (type == GG_F64 ? f->fma_f64 : f->fma_f32);
+  return 2e-6 * mhz * d->sms * rate(f, type);
 }
 
 typedef struct figures {
@@ -58,9 +81,10 @@ static figures figures_of(const bench_report *r, const bench_problem *p, const b
                           const bench_rival *baseline) {
   figures x = {0};
   double flop = 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
-  double bytes =
-      (double)ggi_dtype_bytes(p->type) * (double)p->batch *
-      ((double)p->m * (double)p->k + (double)p->k * (double)p->n + (double)p->m * (double)p->n);
+  double a = (double)p->m * (double)p->k, b = (double)p->k * (double)p->n;
+  double d = (double)p->m * (double)p->n;
+  double bytes = (double)p->batch *
+                 (ggi_dtype_bytes(p->type) * (a + b) + ggi_dtype_bytes(bench_type_d(p->type)) * d);
   enum { MOST = 256 };
   double values[MOST], unused;
   int n = kernel->blocks < MOST ? kernel->blocks : MOST;
@@ -157,20 +181,30 @@ static void json_row(bench_report *r, const bench_problem *p, const char *layout
   fprintf(r->out, "}");
 }
 
+/* The types whose ceilings the head of a report names. */
+static const gg_dtype ceilings[] = {GG_F64, GG_F32, GG_TF32, GG_BF16, GG_E4M3, GG_S8};
+enum { CEILINGS = (int)(sizeof ceilings / sizeof ceilings[0]) };
+
 void bench_report_begin(bench_report *r) {
   r->rows = 0;
   const gg_device_info *d = &r->device;
-  if (r->format == BENCH_TEXT)
-    fprintf(r->out, "%s, sm_%d, %d SMs, %d MHz, L2 %d MiB; ceiling f32 %.1f, f64 %.1f TFLOP/s\n",
-            d->name, d->arch, d->sms, d->clock_mhz, d->l2_bytes >> 20, ceiling(d, GG_F32),
-            ceiling(d, GG_F64));
+  if (r->format == BENCH_TEXT) {
+    fprintf(r->out, "%s, sm_%d, %d SMs, %d MHz, L2 %d MiB; ceiling in TFLOP/s", d->name, d->arch,
+            d->sms, d->clock_mhz, d->l2_bytes >> 20);
+    for (int i = 0; i < CEILINGS; ++i)
+      if (ceiling(d, ceilings[i]) > 0)
+        fprintf(r->out, "%s %s %.1f", i ? "," : ":", ggi_dtype_name(ceilings[i]),
+                ceiling(d, ceilings[i]));
+    fprintf(r->out, "\n");
+  }
   if (r->format == BENCH_JSON) {
     fprintf(r->out, "{\"device\": {");
     json_text(r->out, "name", d->name);
-    fprintf(r->out,
-            "\"arch\": %d, \"sms\": %d, \"mhz\": %d, \"peak_f32_tflops\": %.2f, "
-            "\"peak_f64_tflops\": %.2f},\n  \"results\": [",
-            d->arch, d->sms, d->clock_mhz, ceiling(d, GG_F32), ceiling(d, GG_F64));
+    fprintf(r->out, "\"arch\": %d, \"sms\": %d, \"mhz\": %d", d->arch, d->sms, d->clock_mhz);
+    for (int i = 0; i < CEILINGS; ++i)
+      fprintf(r->out, ", \"peak_%s_tflops\": %.2f", ggi_dtype_name(ceilings[i]),
+              ceiling(d, ceilings[i]));
+    fprintf(r->out, "},\n  \"results\": [");
   }
 }
 

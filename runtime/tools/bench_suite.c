@@ -16,9 +16,17 @@ bool bench_layout(const char *text, gg_order *a, gg_order *b) {
   return true;
 }
 
+gg_dtype bench_type_d(gg_dtype type) {
+  if (type == GG_E4M3 || type == GG_E5M2) return GG_BF16;
+  if (type == GG_S8 || type == GG_U8) return GG_S32;
+  return ggi_dtype_memory(type);
+}
+
 gg_dtype bench_dtype(const char *text) {
   if (strcmp(text, "fp32") == 0) return GG_F32;
   if (strcmp(text, "fp64") == 0) return GG_F64;
+  if (strcmp(text, "fp16") == 0) return GG_F16;
+  if (strcmp(text, "int8") == 0) return GG_S8;
   return ggi_dtype_find(text);
 }
 

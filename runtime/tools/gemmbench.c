@@ -30,7 +30,7 @@ static const char usage[] =
     "  --suite FILE       lines `name dtype layout M N K batch`; # begins a comment\n"
     "  --problem MxNxK[xBATCH]   repeatable; takes the --layout and --dtype before it\n"
     "  --layout nt        storage of A and B: n as written, t transposed (default nn)\n"
-    "  --dtype f32        f32 or f64 (default f32)\n"
+    "  --dtype bf16       of A and B: any type of a spec but s32 (default f32)\n"
     "  --kernel NAME      this kernel instead of the library's choice\n"
     "  --all              every kernel that applies\n"
     "  --baseline cublas  cuBLASLt's default heuristic in the same run\n"

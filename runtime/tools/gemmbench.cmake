@@ -45,5 +45,5 @@ endif()
 
 if(GEMMGEN_INSTALL)
   install(TARGETS gemmgen_bench ARCHIVE DESTINATION lib/gemmgen)
-  install(FILES suite_f32.txt DESTINATION share/gemmgen)
+  install(FILES suite.txt suite_f32.txt DESTINATION share/gemmgen)
 endif()

@@ -55,10 +55,14 @@ static void bad_suites(void **state) {
 
 static void shipped_suite(void **state) {
   (void)state;
-  bench_suite s = {0};
-  assert_true(bench_read(&s, "../../runtime/tools/suite_f32.txt"));
-  assert_in_range(s.count, 20, 100);
-  free(s.problems);
+  static const char *const files[] = {"../../runtime/tools/suite_f32.txt",
+                                      "../../runtime/tools/suite.txt"};
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; ++i) {
+    bench_suite s = {0};
+    assert_true(bench_read(&s, files[i]));
+    assert_in_range(s.count, 20, 300);
+    free(s.problems);
+  }
 }
 
 static void sizes(void **state) {
@@ -71,6 +75,19 @@ static void sizes(void **state) {
   static const char *const bad[] = {"", "1x2", "1x2x3x", "1x2x3x4x5", "ax2x3", "1x2x3 ", "+1x2x3"};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i)
     assert_false(bench_size(bad[i], &p));
+}
+
+/* D's type: float types keep theirs, narrow sums go to a wider one. */
+static void types_of_d(void **state) {
+  (void)state;
+  static const gg_dtype pairs[][2] = {{GG_F64, GG_F64},   {GG_F32, GG_F32},   {GG_TF32, GG_F32},
+                                      {GG_F16, GG_F16},   {GG_BF16, GG_BF16}, {GG_E4M3, GG_BF16},
+                                      {GG_E5M2, GG_BF16}, {GG_S8, GG_S32},    {GG_U8, GG_S32}};
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i)
+    assert_int_equal(bench_type_d(pairs[i][0]), pairs[i][1]);
+  assert_int_equal(bench_dtype("fp16"), GG_F16);
+  assert_int_equal(bench_dtype("int8"), GG_S8);
+  assert_int_equal(bench_dtype("e4m3"), GG_E4M3);
 }
 
 static void medians(void **state) {
@@ -109,17 +126,19 @@ static void reports(void **state) {
   assert_non_null(strstr(text, "\np,f32,nt,1000,1000,1000,1,k,2000.000,0.000,1.0000,6.0,1.49,1900,"
                                "3000.000,0.6667,1.5000,0.0000,0.5000\n"));
   report(BENCH_JSON, text, sizeof text);
-  assert_non_null(strstr(text, "\"peak_f32_tflops\": 66.91, \"peak_f64_tflops\": 33.45"));
+  assert_non_null(strstr(text, "\"peak_f64_tflops\": 66.91, \"peak_f32_tflops\": 66.91"));
   assert_non_null(strstr(text, "\"ratio\": 1.5000, \"ratio_spread\": 0.0000, \"right\": true"));
   report(BENCH_TEXT, text, sizeof text);
-  assert_non_null(strstr(text, "ceiling f32 66.9, f64 33.5 TFLOP/s"));
+  assert_non_null(strstr(text, "ceiling in TFLOP/s: f64 66.9, f32 66.9, tf32 535.3, "
+                               "bf16 1070.5, e4m3 2141.1, s8 2141.1\n"));
   assert_non_null(strstr(text, " 1.500  0.500  k\n"));
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(suites), cmocka_unit_test(bad_suites), cmocka_unit_test(shipped_suite),
-      cmocka_unit_test(sizes),  cmocka_unit_test(medians),    cmocka_unit_test(reports),
+      cmocka_unit_test(suites),  cmocka_unit_test(bad_suites), cmocka_unit_test(shipped_suite),
+      cmocka_unit_test(sizes),   cmocka_unit_test(types_of_d), cmocka_unit_test(medians),
+      cmocka_unit_test(reports),
   };
   return cmocka_run_group_tests_name("bench", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* test_problem.c - every wrong call has its own number and words; nothing is launched by one. */
+#include "dtype.h"
 #include "fake.h"
 
 #include <setjmp.h>
@@ -135,6 +136,51 @@ static void no_kernel(void **s) {
   refused(&p, GG_ERR_PIN, "no table has a kernel named fastest");
   p = problem(), p.pin = "f64";
   refused(&p, GG_ERR_PIN, "pin: f64: A is f32, the kernel's is f64");
+}
+
+/* The kernel that a problem of these types is given, or the status. */
+static const char *kernel_of(gg_dtype a, gg_dtype d, gg_dtype acc) {
+  static char name[64];
+  gg_problem p = problem();
+  p.type_a = p.type_b = a, p.type_d = d, p.type_c = GG_NONE, p.type_acc = acc;
+  p.align_a = p.align_b = p.align_c = p.align_d = 16;
+  gg_plan *plan = NULL;
+  gg_status status = gg_plan_create(context, &p, &plan);
+  snprintf(name, sizeof name, "%s",
+           status == GG_OK ? gg_plan_kernel(plan) : gg_status_name(status));
+  gg_plan_destroy(plan);
+  return name;
+}
+
+/* Every type of A and B against every type of D and of the accumulator. */
+static void types(void **s) {
+  (void)s;
+  enum { LAST = GG_S32 };
+  gg_kernel own_rows[LAST];
+  for (int i = GG_F64; i <= LAST; ++i) {
+    own_rows[i - 1] = fake_row(ggi_dtype_name((gg_dtype)i), (gg_dtype)i, GG_ORDER_N, GG_ORDER_N);
+    if (i == GG_S8 || i == GG_U8) own_rows[i - 1].type_d = own_rows[i - 1].type_c = GG_S32;
+  }
+  gg_kernel_table t = fake_table(own_rows, LAST);
+  const gg_kernel_table *tables[1] = {&t};
+  gg_context *own, *former = context;
+  assert_int_equal(gg_context_create(tables, 1, &own), GG_OK);
+  context = own;
+  for (int a = GG_F64; a <= LAST; ++a)
+    for (int d = GG_F64; d <= LAST; ++d)
+      for (int acc = GG_NONE; acc <= LAST; ++acc) {
+        const gg_kernel *row = &own_rows[a - 1];
+        bool sums =
+            acc == GG_NONE || acc == GG_F64 || acc == GG_F32 || acc == GG_F16 || acc == GG_S32;
+        bool same_acc = acc == GG_NONE || (gg_dtype)acc == row->type_acc;
+        bool same_d = ggi_dtype_memory(row->type_d) == ggi_dtype_memory((gg_dtype)d);
+        const char *expected = !sums                ? "GG_ERR_TYPE"
+                               : same_acc && same_d ? row->name
+                                                    : "GG_ERR_NO_KERNEL";
+        assert_string_equal(kernel_of((gg_dtype)a, (gg_dtype)d, (gg_dtype)acc), expected);
+      }
+  gg_context_destroy(own);
+  context = former;
 }
 
 static void other_device(void **s) {
@@ -319,6 +365,7 @@ int main(void) {
       cmocka_unit_test(defaults),
       cmocka_unit_test(wrong_arguments),
       cmocka_unit_test(wrong_types_and_sizes),
+      cmocka_unit_test(types),
       cmocka_unit_test(not_there_yet),
       cmocka_unit_test(no_kernel),
       cmocka_unit_test(other_device),
