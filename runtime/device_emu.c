@@ -114,9 +114,24 @@ static gg_status emu_resident(gg_device *device, const gg_kernel *row, int *clus
 
 static gg_status emu_encode(gg_device *device, const ggi_map *map, gg_tensor_map *to) {
   (void)device;
-  (void)map;
-  (void)to;
-  return ggi_fail(GG_ERR_UNSUPPORTED, "the emulated GPU has no tensor maps yet");
+  static const gg_emu_map_type types[] = {
+      [GG_F64] = GG_EMU_MAP_F64, [GG_F32] = GG_EMU_MAP_F32,   [GG_TF32] = GG_EMU_MAP_F32,
+      [GG_F16] = GG_EMU_MAP_F16, [GG_BF16] = GG_EMU_MAP_BF16, [GG_E4M3] = GG_EMU_MAP_U8,
+      [GG_E5M2] = GG_EMU_MAP_U8, [GG_S8] = GG_EMU_MAP_U8,     [GG_U8] = GG_EMU_MAP_U8,
+      [GG_S32] = GG_EMU_MAP_S32};
+  gg_emu_map m = {.type = (int)types[map->type], .rank = 3, .address = map->base};
+  for (int i = 0; i < 3; ++i)
+    m.dim[i] = (uint64_t)map->extent[i];
+  for (int i = 0; i < 2; ++i) {
+    m.stride[i] = (uint64_t)map->pitch[i];
+    m.box[i] = (unsigned)map->box[i];
+  }
+  m.box[2] = 1;
+  m.swizzle = map->swizzle == 128 ? 3 : map->swizzle / 32;
+  char error[240] = "";
+  if (gg_emu_tensor_map_encode(to, &m, error) != 0)
+    return ggi_fail(GG_ERR_DEVICE, "the emulated GPU refused it: %s", error);
+  return GG_OK;
 }
 
 static gg_status emu_launch(gg_device *device, const gg_kernel *row, unsigned blocks,
