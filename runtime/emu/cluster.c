@@ -6,7 +6,15 @@
  * as long as one of its threads lives.
  */
 #include "emu_tensor.h"
+#include <stdlib.h>
 #include <string.h>
+
+/* The last use by a thread of another block. */
+struct emu_remote {
+  uint32_t stamp; /* 0: none */
+  uint32_t arrived;
+  int line;
+};
 
 unsigned gg_emu_cluster_rank(void) {
   return ggi_emu_world->current->block->rank;
@@ -85,6 +93,8 @@ void ggi_emu_cluster_end(emu_world *w) {
   memset(&w->cluster, 0, sizeof w->cluster);
   w->cluster_clock = NULL;
   w->cluster_opened = 0;
+  for (uint32_t i = 0; i < w->blocks; i++)
+    if (w->block[i].remote != NULL) memset(w->block[i].remote, 0, w->threads * sizeof(emu_remote));
 }
 
 /* -- Shared memory of the cluster -- */
@@ -103,10 +113,46 @@ emu_block *ggi_emu_cluster_block(emu_world *w, unsigned rank, unsigned op, int l
   return NULL;
 }
 
+void ggi_emu_cluster_used(emu_world *w, emu_block *b, int line) {
+  const emu_thread *t = w->current;
+  if (b == t->block || !w->options.check) return;
+  if (b->remote == NULL) b->remote = calloc(w->threads, sizeof *b->remote);
+  if (b->remote == NULL) {
+    w->short_of_memory = 1;
+    ggi_emu_abandon(w);
+  }
+  b->remote[t->agent] = (emu_remote){t->warp->count, t->cluster_arrived, line};
+}
+
+/* Some thread of the block has learnt of the use, or met its user at the cluster's barrier. */
+static int is_known(const emu_world *w, const emu_block *b, uint32_t agent) {
+  const emu_remote *r = &b->remote[agent];
+  for (uint32_t i = 0; i < w->block_threads; i++) {
+    const emu_thread *t = &w->thread[b->rank * w->block_threads + i];
+    if (t->base->c[agent] >= r->stamp || t->cluster_waited > r->arrived) return 1;
+  }
+  return 0;
+}
+
+void ggi_emu_cluster_block_exit(emu_world *w, emu_block *b) {
+  if (b->remote == NULL) return;
+  for (uint32_t i = 0; i < w->threads; i++)
+    if (b->remote[i].stamp != 0 && !is_known(w, b, i))
+      ggi_emu_report(w, GG_EMU_EXITED, b->remote[i].line, 0,
+                     "%s uses shared memory of block %llu, which ends without waiting for that",
+                     ggi_emu_thread_name(w, i).s, (unsigned long long)(w->block_index + b->rank));
+  memset(b->remote, 0, w->threads * sizeof *b->remote);
+}
+
+void ggi_emu_cluster_free(emu_block *b) {
+  free(b->remote);
+}
+
 /* NULL: refused. */
 static emu_block *target(emu_world *w, unsigned address, unsigned op, int line) {
   emu_block *b = ggi_emu_cluster_block(w, (address >> 24) - 1, op, line);
   if (b == NULL || !ggi_emu_shared_checked(w, address & 0xffffff, op, line)) return NULL;
+  ggi_emu_cluster_used(w, b, line);
   return b;
 }
 

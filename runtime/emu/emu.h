@@ -111,6 +111,7 @@ typedef struct emu_bulk emu_bulk;         /* tma_store.c */
 typedef struct emu_mbarrier emu_mbarrier; /* mbarrier.c */
 typedef struct emu_tma emu_tma;           /* tma_load.c */
 typedef struct emu_group emu_group;       /* wgmma.c */
+typedef struct emu_remote emu_remote;     /* cluster.c */
 
 struct emu_thread {
   ggi_emu_fiber fiber;
@@ -178,6 +179,7 @@ struct emu_block {
   emu_mbarrier *mbarrier; /* EMU_MBARRIERS, NULL until the first */
   uint32_t mbarriers;
   emu_group *group[EMU_GROUPS]; /* NULL until its first wgmma */
+  emu_remote *remote;           /* [thread] of other blocks; NULL until the first */
   ggd_uint3 idx;                /* blockIdx */
 };
 

@@ -43,7 +43,8 @@ void ggi_emu_async_write_end(emu_world *w, emu_block *b, uint32_t off, uint32_t 
 /* first = 0: checks only, for another thread that takes part. */
 void ggi_emu_async_read_begin(emu_world *w, emu_block *b, emu_thread *t, uint32_t off, unsigned op,
                               int line, int first);
-/* The reader is t, or with engine = 1 the engine of t's warpgroup at `stamp`. */
+/* The reader is t, or with engine = 1 the engine of the warpgroup whose first thread t is, at
+ * `stamp`. */
 void ggi_emu_async_read_end(emu_world *w, emu_block *b, emu_thread *t, uint32_t off, int line,
                             int engine, uint32_t stamp);
 void ggi_emu_shared_mbarrier(emu_world *w, uint32_t off, unsigned op, int line, int alive);
@@ -182,5 +183,9 @@ void ggi_emu_cluster_exit(emu_world *w); /* a thread left */
 void ggi_emu_cluster_end(emu_world *w);
 /* The block of a rank whose shared memory is used; NULL: none or gone, reported. */
 emu_block *ggi_emu_cluster_block(emu_world *w, unsigned rank, unsigned op, int line);
+/* The running thread uses b's shared memory now: b may not end before it knows of that. */
+void ggi_emu_cluster_used(emu_world *w, emu_block *b, int line);
+void ggi_emu_cluster_block_exit(emu_world *w, emu_block *b);
+void ggi_emu_cluster_free(emu_block *b);
 
 #endif

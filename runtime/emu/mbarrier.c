@@ -178,6 +178,7 @@ void gg_emu_mbar_arrive(unsigned off, int rank, int line) {
   emu_block *own = w->current->block;
   emu_block *b = rank < 0 ? own : ggi_emu_cluster_block(w, (unsigned)rank, OP, line);
   if (b == NULL) return;
+  ggi_emu_cluster_used(w, b, line);
   emu_mbarrier *m = ggi_emu_mbarrier(w, b, off, b != own, OP, line);
   if (m != NULL) arrive(w, m, line);
 }

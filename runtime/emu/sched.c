@@ -165,7 +165,10 @@ static void thread_main(void) {
   p->alive &= ~(1u << t->lane);
   t->block->alive--;
   w->live--;
-  if (t->block->alive == 0 && w->tma != NULL) ggi_emu_tma_block_exit(w, t->block);
+  if (t->block->alive == 0) {
+    if (w->tma != NULL) ggi_emu_tma_block_exit(w, t->block);
+    ggi_emu_cluster_block_exit(w, t->block);
+  }
   ggi_emu_barrier_exit(w, t);
   if (w->live == 0) ggi_emu_fiber_leave(&t->fiber, &w->host);
   emu_thread *next = pick(w);

@@ -352,7 +352,7 @@ static void begin_fetch(const access *a, emu_cell *c, emu_reads *row) {
 static void end_fetch(const access *a, emu_cell *c, emu_reads *row) {
   if (c->fetches > 0) c->fetches--;
   uint32_t warp = a->t->warp->index;
-  note_read(a, c, row, a->flag ? warp & ~3u : warp, a->flag ? ~0u : 1u << a->t->lane, a->flag);
+  note_read(a, c, row, warp, a->flag ? ~0u : 1u << a->t->lane, a->flag);
 }
 
 void ggi_emu_async_write_begin(emu_world *w, emu_block *b, emu_thread *t, uint32_t off, unsigned op,

@@ -59,6 +59,7 @@ static void block_destroy(const emu_world *w, emu_block *b) {
   free(b->waiting);
   ggi_emu_mbarriers_free(b);
   ggi_emu_wgmma_free(b);
+  ggi_emu_cluster_free(b);
 }
 
 /* Blocks follow one another in threads and warps; no warp is shared. */

@@ -33,4 +33,11 @@ kernel endless, spin_ok;
 kernel gemm_ring;
 enum { GEMM_THREADS = 64, GEMM_SHARED = 6528, GEMM_FAULTS = 17 };
 
+/* kernels_mma.c: D in f32 from A[m,k] and B[k,n] in bf16, by mma.sync; 64 threads a tile of 32
+ * x 64. kernels_hopper.c: D in bf16 from A[m,k] and B[n,k], by wgmma; 160 threads, clusters of 2.
+ * p.stride_bias: the fault to make, 0 for none. */
+kernel mma_gemm, hopper_gemm;
+enum { MMA_THREADS = 64, MMA_SHARED = 19968, MMA_FAULTS = 13 };
+enum { HOPPER_THREADS = 160, HOPPER_SHARED = 57344 + 48, HOPPER_FAULTS = 29 };
+
 #endif

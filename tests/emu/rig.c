@@ -16,6 +16,7 @@ void rig_open(rig *r) {
   r->args.c = r->args.d = r->d;
   r->threads = 64;
   r->blocks = 1;
+  r->cluster = 1;
   r->shared_bytes = 1024;
 }
 
@@ -31,7 +32,7 @@ void rig_run(rig *r, kernel *k) {
                           .grid_y = 1,
                           .grid_z = 1,
                           .block_x = r->threads,
-                          .cluster_x = 1,
+                          .cluster_x = r->cluster,
                           .shared_bytes = r->shared_bytes};
   gg_emu_set_options(r->emu, &r->options);
   gg_emu_reset(r->emu);
@@ -102,7 +103,7 @@ gg_emu_access rig_access(const rig *r, const char *word, int shared) {
 
 int line_of(const char *word) {
   static const char *const files[] = {"kernels_access.c", "kernels_race.c", "kernels_fault.c",
-                                      "kernels_gemm.c"};
+                                      "kernels_gemm.c",   "kernels_mma.c",  "kernels_hopper.c"};
   char text[256], mark[64];
   if (word == NULL) return 0;
   snprintf(mark, sizeof mark, "/* @%s */", word);

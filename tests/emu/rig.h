@@ -23,6 +23,7 @@ typedef struct rig {
   float *a, *d; /* RIG_FLOATS each, A is 0, 1, 2 ... */
   gg_args args;
   unsigned threads, blocks, shared_bytes; /* 64, 1, 1024 */
+  unsigned cluster;                       /* 1 */
 } rig;
 
 void rig_open(rig *r);
