@@ -8,6 +8,12 @@ have_lua() {
   pkg-config --exists lua5.4 || pkg-config --exists lua-5.4 || pkg-config --exists lua54
 }
 
+# clang alone does not bring libFuzzer.
+have_fuzzer() {
+  echo 'int LLVMFuzzerTestOneInput(const char *p, unsigned long n) { return p && n ? 0 : 0; }' |
+    clang -fsanitize=fuzzer -x c - -o /dev/null
+}
+
 # need PACKAGE COMMAND... - remembers the package unless the command succeeds.
 need() {
   package=$1

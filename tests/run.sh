@@ -14,7 +14,9 @@ need_build
 install_missing tests
 
 # Without these a test is skipped, and says so; so a machine that cannot install them still tests.
+need make make --version
 need clang clang --version
+need libclang-rt-dev have_fuzzer
 need clang-format clang-format --version
 need lua-check luacheck --version
 need shellcheck shellcheck --version
