@@ -1,6 +1,7 @@
 #!/bin/sh
 # single.sh BUILD - one .cu, no table and no library, launched by the lines of its section 5: pasted
-# into a program that is compiled and linked with nvcc, without a warning. It is not run: no GPU.
+# into a program that is compiled and linked with nvcc, without a warning, and multiplies where there
+# is a GPU.
 set -eu
 gemmgen=$1/bin/gemmgen
 here=$(cd "$(dirname "$0")" && pwd)
@@ -24,11 +25,12 @@ for kernel in "$work"/out/*naive*_nn_*_full.cu "$work"/out/*simt*_nn_*_full.cu; 
     sed -n '2,$p' "$work/launch"
     echo '  return cudaGetLastError();'
     echo '}'
-    echo 'int main(void) { gg_args call = {}; return run(&call, 0) != cudaSuccess; }'
+    cat "$here/single_main.cu"
   } >"$work/single.cu"
   grep -q 'cudaLaunchKernelExC' "$work/launch"
   arch=$(basename "$kernel" | sed 's/^sm\([0-9]*a*\)_.*/\1/')
   nvcc -gencode "arch=compute_$arch,code=sm_$arch" -Werror all-warnings \
     -Xcompiler -Wall,-Wextra,-Werror -o "$work/single" "$work/single.cu"
+  "$work/single"
   echo "vendor: $(basename "$kernel") is launched by its own section 5"
 done
