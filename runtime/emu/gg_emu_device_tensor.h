@@ -46,6 +46,11 @@ void gg_emu_mma_s32(int *d, const unsigned *a, const unsigned *b, unsigned spec,
 void gg_emu_mma_f64(double *d, const double *a, const double *b, int m, int k, int line);
 void gg_emu_red_max(unsigned *p, unsigned x, unsigned op, int line);
 
+void gg_emu_wmma_load(void *r, const void *p, unsigned off, unsigned ld, unsigned spec, int line);
+void gg_emu_wmma_store(const void *p, unsigned off, const void *r, unsigned ld, unsigned spec,
+                       int line);
+void gg_emu_wmma_mma(void *d, const unsigned *a, const unsigned *b, unsigned spec, int line);
+
 void gg_emu_mbar_init(unsigned off, unsigned count, int line);
 void gg_emu_mbar_inval(unsigned off, int line);
 /* rank < 0: this block's. */
@@ -294,8 +299,27 @@ GGD_INLINE ggd_u64 gg_wgmma_desc(unsigned off, unsigned lbo, unsigned sbo, unsig
 #define GGD_RS(acc, n, type, trans, d, a, b, scale)                                                \
   gg_emu_wgmma_##acc(d, a, 0, b, scale, GGD_WG(n, GGD_T_##type, trans), __LINE__)
 
-/* setmaxnreg and wgmma, a line for each name. */
+/* -- wmma ------------------------------------------------------------------------------------- */
+
+/* shape: 0 m16n16k16, 1 m32n8k16, 2 m8n32k16, 3 m16n16k8; type: ggd_type, of accumulators 0 f32,
+ * 1 f16, 2 s32; role: 0 A, 1 B, 2 C or D; col: 1. Of a product: col of A, col of B, accumulators.
+ */
+#define GGD_WMMA(shape, type, role, col)                                                           \
+  ((unsigned)(shape) | (unsigned)(type) << 4 | (unsigned)(role) << 8 | (unsigned)(col) << 10)
+#define GGD_WMMA_S(r, off, ld, shape, type, role, col)                                             \
+  gg_emu_wmma_load(r, 0, off, ld, GGD_WMMA(shape, type, role, col), __LINE__)
+#define GGD_WMMA_G(r, p, ld, shape, type, role, col)                                               \
+  gg_emu_wmma_load(r, p, 0, ld, GGD_WMMA(shape, type, role, col), __LINE__)
+#define GGD_WMMA_SS(off, r, ld, shape, type, col)                                                  \
+  gg_emu_wmma_store(0, off, r, ld, GGD_WMMA(shape, type, 2, col), __LINE__)
+#define GGD_WMMA_GS(p, r, ld, shape, type, col)                                                    \
+  gg_emu_wmma_store(p, 0, r, ld, GGD_WMMA(shape, type, 2, col), __LINE__)
+#define GGD_WMMA_MMA(d, a, b, shape, type, acc, cols)                                              \
+  gg_emu_wmma_mma(d, a, b, GGD_WMMA(shape, type, 0, cols) | (unsigned)(acc) << 12, __LINE__)
+
+/* setmaxnreg, wgmma and wmma, a line for each name. */
 #include "gg_emu_names_narrow.h"
+#include "gg_emu_names_wmma.h"
 #include "gg_emu_names_wide.h"
 
 #endif

@@ -1,12 +1,54 @@
 #!/bin/sh
 # names.sh PART [FILE] - writes the header that names wgmma, one a line. PART wide: 16-bit operands,
-# gg_emu_names_wide.h; narrow: all others and setmaxnreg, gg_emu_names_narrow.h.
+# gg_emu_names_wide.h; narrow: all others and setmaxnreg, gg_emu_names_narrow.h; wmma: that.
 # With FILE: fails unless that is what it holds.
 set -eu
+
+wmma() {
+  awk 'BEGIN {
+    split("m16n16k16 m32n8k16 m8n32k16 m16n16k8", shapes, " ")
+    split("row col", layouts, " ")
+    split("f32 f16 s32", accs, " ")
+    for (s = 0; s < 4; s++) {
+      split(s == 3 ? "tf32" : "f16 bf16 s8 u8", types, " ")
+      for (t = 1; t <= (s == 3 ? 1 : 4); t++)
+        for (l = 0; l < 2; l++)
+          for (r = 0; r < 2; r++)
+            load(shapes[s + 1] "_" types[t], s, "GGD_T_" toupper(types[t]), r, l)
+      for (c = 0; c < (s == 3 ? 1 : 3); c++)
+        for (l = 0; l < 2; l++) {
+          load(shapes[s + 1] "_" accs[c + 1], s, c, 2, l)
+          name = "#define gg_wmma_store_d_" shapes[s + 1] "_" accs[c + 1] "_" layouts[l + 1]
+          print name "_shared(off, r, ld) GGD_WMMA_SS(off, r, ld, " s ", " c ", " l ")"
+          print name "_global(p, r, ld) GGD_WMMA_GS(p, r, ld, " s ", " c ", " l ")"
+        }
+      for (t = 1; t <= (s == 3 ? 1 : 4); t++) {
+        mma(s, types[t], types[t] ~ /8$/ ? 2 : 0)
+        if (types[t] == "f16") mma(s, "f16", 1)
+      }
+    }
+  }
+  function load(what, s, type, role, l,   name) {
+    name = "#define gg_wmma_load_" substr("abc", role + 1, 1) "_" what "_" layouts[l + 1]
+    print name "_shared(r, off, ld) GGD_WMMA_S(r, off, ld, " s ", " type ", " role ", " l ")"
+    print name "_global(r, p, ld) GGD_WMMA_G(r, p, ld, " s ", " type ", " role ", " l ")"
+  }
+  function mma(s, type, acc,   a, b) {
+    for (a = 0; a < 2; a++)
+      for (b = 0; b < 2; b++)
+        print "#define gg_wmma_mma_" shapes[s + 1] "_" type (acc == 1 ? "_acc16" : "") "_" \
+              layouts[a + 1] "_" layouts[b + 1] "(d, a, b) GGD_WMMA_MMA(d, a, b, " s ", GGD_T_" \
+              toupper(type) ", " acc ", " a + 2 * b ")"
+  }'
+}
 
 names() {
   echo "/* Included by gg_emu_device_tensor.h. Written by tests/emu/names.sh $1. */"
   echo "/* clang-format off */"
+  if [ "$1" = wmma ]; then
+    wmma
+    return
+  fi
   awk -v part="$1" 'BEGIN {
     split("bf16 f16 f16_acc16", wide, " ")
     split("ss ss_tn ss_nt ss_tt rs rs_t", forms, " ")

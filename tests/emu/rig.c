@@ -103,7 +103,8 @@ gg_emu_access rig_access(const rig *r, const char *word, int shared) {
 
 int line_of(const char *word) {
   static const char *const files[] = {"kernels_access.c", "kernels_race.c", "kernels_fault.c",
-                                      "kernels_gemm.c",   "kernels_mma.c",  "kernels_hopper.c"};
+                                      "kernels_gemm.c",   "kernels_mma.c",  "kernels_hopper.c",
+                                      "kernels_tensor.c"};
   char text[256], mark[64];
   if (word == NULL) return 0;
   snprintf(mark, sizeof mark, "/* @%s */", word);

@@ -1,0 +1,215 @@
+/* wmma.c - wmma.load, wmma.mma, wmma.store: matrices of a warp whose fragments nobody may look
+ * into.
+ *
+ * The emulator's own layout: a fragment holds its matrix in the order of its layout (row or col),
+ * lane l the l-th 32nd of it, packed. A product reads fragments by the layouts that it names, so
+ * loading with another one gives wrong values, as on the device. Sums are those of mma.sync.
+ */
+#include "emu_tensor.h"
+#include <string.h>
+
+enum { SIDE_MOST = 32 };
+
+/* spec: GGD_WMMA of gg_emu_device_tensor.h */
+static int shape_of(unsigned spec) {
+  return (int)(spec & 15);
+}
+static int type_of(unsigned spec) {
+  return (int)(spec >> 4 & 15);
+}
+static int role_of(unsigned spec) { /* 0 A, 1 B, 2 C or D */
+  return (int)(spec >> 8 & 3);
+}
+static int is_column(unsigned spec) {
+  return (int)(spec >> 10 & 1);
+}
+
+typedef struct sides {
+  int m, n, k;
+} sides;
+
+static sides sides_of(unsigned spec) {
+  static const sides all[] = {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}, {16, 16, 8}};
+  return all[shape_of(spec)];
+}
+
+/* Bytes of an element in memory; C and D: type is 0 f32, 1 f16, 2 s32. */
+static int bytes_of(unsigned spec) {
+  if (role_of(spec) == 2) return type_of(spec) == 1 ? 2 : 4;
+  return ggi_emu_format_bytes((emu_format)type_of(spec));
+}
+
+static void matrix_of(unsigned spec, int *major, int *minor) {
+  sides s = sides_of(spec);
+  int rows = role_of(spec) == 1 ? s.k : s.m, columns = role_of(spec) == 0 ? s.k : s.n;
+  *major = is_column(spec) ? columns : rows;
+  *minor = is_column(spec) ? rows : columns;
+}
+
+/* -- Loads and stores -- */
+
+typedef struct memory_arg {
+  void *registers;
+  const void *p; /* NULL: shared memory at off */
+  unsigned off, ld;
+} memory_arg;
+
+/* Checks one lane's access to one piece; where its bytes are, or NULL. */
+static uint8_t *piece(emu_world *w, emu_warp *p, emu_thread *t, const memory_arg *a, size_t byte,
+                      unsigned bytes, int stores) {
+  unsigned op = GGD_OP(stores ? GGD_WMMA_STORE : GGD_WMMA_LOAD, GGD_PLAIN, bytes);
+  int line = p->wait_line;
+  if (a->p == NULL) {
+    uint32_t off = a->off + (uint32_t)byte;
+    if (!ggi_emu_shared_checked(w, off, op, line)) return NULL;
+    if (w->options.check && stores) ggi_emu_shared_write_as(w, t->block, t, off, op, line);
+    if (w->options.check && !stores) ggi_emu_shared_read_as(w, t->block, t, off, op, line);
+    return t->block->shared + off;
+  }
+  uint8_t *at = (uint8_t *)(uintptr_t)a->p + byte;
+  emu_area *area = ggi_emu_area_checked(w, at, bytes, bytes, op, line);
+  if (area == NULL) return NULL;
+  if (w->options.check && stores) ggi_emu_global_write(w, area, at, bytes, line);
+  if (w->options.check && !stores) ggi_emu_global_read(w, area, at, bytes, line);
+  return at;
+}
+
+static void move(emu_world *w, emu_warp *p, uint32_t mask, int stores) {
+  unsigned spec = p->collective_op;
+  int major, minor, size = bytes_of(spec);
+  ggi_emu_whole_warp(w, p, mask, stores ? "gg_wmma_store" : "gg_wmma_load");
+  /* C and D lie in registers row by row, whatever their layout in memory. */
+  int scattered = role_of(spec) == 2 && is_column(spec);
+  matrix_of(scattered ? spec & ~(1u << 10) : spec, &major, &minor);
+  int count = major * minor / EMU_WARP, run = count * size;
+  int step = scattered ? size : run < 16 ? run : 16;
+  emu_thread *caller = w->current;
+  for (int lane = 0; lane < EMU_WARP; lane++) {
+    if ((mask >> lane & 1) == 0) continue;
+    const memory_arg *a = p->arg[lane];
+    emu_thread *t = w->current = &w->thread[p->first + (uint32_t)lane];
+    for (int b = 0; b < run; b += step) {
+      size_t e = (size_t)(lane * count + b / size), outer = e / (size_t)minor;
+      size_t inner = e % (size_t)minor;
+      size_t byte = (scattered ? inner * a->ld + outer : outer * a->ld + inner) * (size_t)size;
+      uint8_t *at = piece(w, p, t, a, byte, (unsigned)step, stores);
+      uint8_t *registers = (uint8_t *)a->registers + b;
+      if (at == NULL)
+        memset(registers, 0xff, stores ? 0 : (size_t)step);
+      else if (stores)
+        memcpy(at, registers, (size_t)step);
+      else
+        memcpy(registers, at, (size_t)step);
+    }
+  }
+  w->current = caller;
+}
+
+static void load(emu_world *w, emu_warp *p, uint32_t mask) {
+  move(w, p, mask, 0);
+}
+static void store(emu_world *w, emu_warp *p, uint32_t mask) {
+  move(w, p, mask, 1);
+}
+
+static void access_memory(const memory_arg *a, unsigned spec, int stores, int line) {
+  emu_world *w = ggi_emu_world;
+  unsigned bytes = (unsigned)bytes_of(spec);
+  ggi_emu_step(w, line);
+  uintptr_t at = a->p != NULL ? (uintptr_t)a->p : a->off;
+  if (at % 32 != 0 || a->ld * bytes % 16 != 0) {
+    ggi_emu_report(w, GG_EMU_MISALIGNED, line, 0,
+                   "%s by %s: the address must be a multiple of 32 bytes, the leading dimension of "
+                   "16",
+                   stores ? "gg_wmma_store" : "gg_wmma_load",
+                   ggi_emu_thread_name(w, w->current->agent).s);
+  }
+  ggi_emu_collective(w, a, stores ? store : load, spec, stores ? "gg_wmma_store" : "gg_wmma_load",
+                     line);
+}
+
+void gg_emu_wmma_load(void *r, const void *p, unsigned off, unsigned ld, unsigned spec, int line) {
+  memory_arg a = {r, p, off, ld};
+  access_memory(&a, spec, 0, line);
+}
+
+void gg_emu_wmma_store(const void *p, unsigned off, const void *r, unsigned ld, unsigned spec,
+                       int line) {
+  memory_arg a = {(void *)(uintptr_t)r, p, off, ld};
+  access_memory(&a, spec, 1, line);
+}
+
+/* -- Products: D += A B -- */
+
+typedef struct product_arg {
+  void *d;
+  const void *a, *b;
+} product_arg;
+
+/* matrix[row][column] of A or B, whose layout is `column`. */
+static void gather(const emu_warp *p, uint32_t mask, unsigned spec, int role, int column,
+                   float out[SIDE_MOST][SIDE_MOST]) {
+  unsigned of = (spec & 0xff) | (unsigned)role << 8 | (unsigned)column << 10;
+  emu_format format = (emu_format)type_of(of);
+  int major, minor, each = 4 / ggi_emu_format_bytes(format);
+  matrix_of(of, &major, &minor);
+  int count = major * minor / EMU_WARP;
+  for (int lane = 0; lane < EMU_WARP; lane++) {
+    if ((mask >> lane & 1) == 0) continue;
+    const product_arg *arg = p->arg[lane];
+    const unsigned *words = role == 0 ? arg->a : arg->b;
+    for (int i = 0; i < count; i++) {
+      float x[4];
+      int e = lane * count + i, outer = e / minor, inner = e % minor;
+      ggi_emu_unpack(format, words[i / each], x);
+      out[column ? inner : outer][column ? outer : inner] = x[i % each];
+    }
+  }
+}
+
+/* Register i of the lane is D[row][column]: D is kept row by row. */
+static void product(emu_world *w, emu_warp *p, uint32_t mask) {
+  static const emu_sum sums[] = {
+      {-126, -126, 25, 23}, {-14, -14, 25, 23}, {-126, -126, 25, 23}, {-14, -14, 25, 10}};
+  unsigned spec = p->collective_op;
+  float a[SIDE_MOST][SIDE_MOST] = {{0}}, b[SIDE_MOST][SIDE_MOST] = {{0}}, c[256] = {0};
+  int sum[256] = {0};
+  sides s = sides_of(spec);
+  int acc = (int)(spec >> 12 & 3), integers = acc == 2;
+  ggi_emu_whole_warp(w, p, mask, "gg_wmma_mma");
+  gather(p, mask, spec, 0, (int)(spec >> 10 & 1), a);
+  gather(p, mask, spec, 1, (int)(spec >> 11 & 1), b);
+  for (int e = 0; e < 256 && !integers; e++) {
+    if ((mask >> e / 8 & 1) == 0) continue;
+    const product_arg *arg = p->arg[e / 8];
+    const unsigned *packed = arg->d;
+    c[e] = acc == 1 ? ggi_emu_from_f16(packed[e % 8 / 2] >> e % 2 * 16 & 0xffff)
+                    : ((const float *)arg->d)[e % 8];
+  }
+  if (integers) {
+    for (int e = 0; e < 256; e++)
+      for (int k = 0; k < s.k; k++)
+        sum[e] += (int)a[e / s.n][k] * (int)b[k][e % s.n];
+  } else {
+    ggi_emu_sum(&sums[acc == 1 ? 3 : type_of(spec)], c, s.n, a[0], SIDE_MOST, b[0], SIDE_MOST, s.m,
+                s.n, s.k);
+  }
+  for (int e = 0; e < 256; e++) {
+    if ((mask >> e / 8 & 1) == 0) continue;
+    const product_arg *arg = p->arg[e / 8];
+    unsigned *words = arg->d, *half = &words[e % 8 / 2];
+    if (integers)
+      words[e % 8] += (unsigned)sum[e];
+    else if (acc == 1)
+      *half = (*half & 0xffff0000u >> e % 2 * 16) | ggi_emu_to_f16(c[e]) << e % 2 * 16;
+    else
+      ((float *)arg->d)[e % 8] = c[e];
+  }
+}
+
+void gg_emu_wmma_mma(void *d, const unsigned *a, const unsigned *b, unsigned spec, int line) {
+  emu_world *w = ggi_emu_world;
+  product_arg arg = {d, a, b};
+  ggi_emu_step(w, line);
+  ggi_emu_collective(w, &arg, product, spec, "gg_wmma_mma", line);
+}

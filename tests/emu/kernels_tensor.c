@@ -1,0 +1,137 @@
+/* kernels_tensor.c - device code: wmma, narrow stores, exchanges, shared memory of a cluster. */
+#include "kernels.h"
+
+/* -- wmma: one warp; p.a, p.b, p.c: A, B, C; p.d: D. Shared memory: A from 0, B from 4096. -- */
+
+#define COPY_IN(AT, FROM, WORDS)                                                                   \
+  for (unsigned i = threadIdx.x; i < (WORDS); i += 32) {                                           \
+    unsigned x;                                                                                    \
+    gg_ldg_u32(&x, (const unsigned *)(FROM) + i);                                                  \
+    gg_sts_u32((AT) + i * 4, x);                                                                   \
+  }
+
+void wmma_f16(const gg_args p) {
+  unsigned a[8], b[8];
+  float c[8];
+  COPY_IN(0, p.a, 128)
+  COPY_IN(4096, p.b, 128)
+  gg_syncwarp();
+  gg_wmma_load_a_m16n16k16_f16_row_shared(a, 0, 16);
+  gg_wmma_load_b_m16n16k16_f16_col_shared(b, 4096, 16);
+  gg_wmma_load_c_m16n16k16_f32_col_global(c, p.c, 16);
+  gg_wmma_mma_m16n16k16_f16_row_col(c, a, b);
+  gg_wmma_store_d_m16n16k16_f32_row_global(p.d, c, 16);
+}
+
+void wmma_f16_acc16(const gg_args p) {
+  unsigned a[8], b[8], c[4];
+  gg_wmma_load_a_m16n16k16_f16_row_global(a, p.a, 16);
+  gg_wmma_load_b_m16n16k16_f16_col_global(b, p.b, 16);
+  gg_wmma_load_c_m16n16k16_f16_row_global(c, p.c, 16);
+  gg_wmma_mma_m16n16k16_f16_acc16_row_col(c, a, b);
+  gg_wmma_store_d_m16n16k16_f16_col_global(p.d, c, 16);
+}
+
+void wmma_bf16(const gg_args p) {
+  unsigned a[8], b[2];
+  float c[8];
+  gg_wmma_load_a_m32n8k16_bf16_col_global(a, p.a, 32);
+  gg_wmma_load_b_m32n8k16_bf16_row_global(b, p.b, 8);
+  gg_wmma_load_c_m32n8k16_f32_row_global(c, p.c, 8);
+  gg_wmma_mma_m32n8k16_bf16_col_row(c, a, b);
+  gg_wmma_store_d_m32n8k16_f32_row_global(p.d, c, 8);
+}
+
+void wmma_s8(const gg_args p) {
+  unsigned a[1], b[4];
+  int c[8];
+  gg_wmma_load_a_m8n32k16_s8_row_global(a, p.a, 16);
+  gg_wmma_load_b_m8n32k16_s8_col_global(b, p.b, 16);
+  gg_wmma_load_c_m8n32k16_s32_row_global(c, p.c, 32);
+  gg_wmma_mma_m8n32k16_s8_row_col(c, a, b);
+  gg_wmma_store_d_m8n32k16_s32_row_global(p.d, c, 32);
+}
+
+void wmma_tf32(const gg_args p) {
+  unsigned a[4], b[4];
+  float c[8];
+  gg_wmma_load_a_m16n16k8_tf32_row_global(a, p.a, 8);
+  gg_wmma_load_b_m16n16k8_tf32_col_global(b, p.b, 8);
+  gg_wmma_load_c_m16n16k8_f32_row_global(c, p.c, 16);
+  gg_wmma_mma_m16n16k8_tf32_row_col(c, a, b);
+  gg_wmma_store_d_m16n16k8_f32_row_global(p.d, c, 16);
+}
+
+/* -- Neighbours share a word but no byte; with p.k = 1 they share a byte -- */
+
+void narrow(const gg_args p) {
+  const unsigned t = threadIdx.x;
+  unsigned short x;
+  unsigned char y;
+  gg_sts_u16(t * 2, (unsigned short)t); /* @narrow_sts */
+  gg_lds_u16(&x, t * 2);
+  gg_st_u16((unsigned short *)p.d + (p.k != 0 ? t / 2 : t), x); /* @narrow_st */
+  gg_sts_u8(512 + t, (unsigned char)t);
+  gg_lds_u8(&y, p.k != 0 ? 512 + (t ^ 1) : 512 + t); /* @narrow_lds */
+  gg_st_u8((unsigned char *)p.d + 512 + t, y);
+  gg_ld_u16(&x, (const unsigned short *)p.d + 300 + t);
+}
+
+/* -- Warps: 32 threads; p.d: 8 words a lane -- */
+
+void exchange(const gg_args p) {
+  const unsigned t = threadIdx.x;
+  unsigned *d = (unsigned *)p.d + t * 8;
+  float f;
+  gg_st_u32(d + 0, gg_shfl_sync_idx_u32(t, 7));
+  gg_st_u32(d + 1, gg_shfl_sync_xor_u32(t, 3));
+  gg_st_u32(d + 2, gg_shfl_sync_down_u32(t, 4));
+  gg_st_u32(d + 3, gg_shfl_sync_up_u32(t, 4));
+  gg_st_u32(d + 4, gg_redux_max_u32(t * 37 % 32));
+  gg_st_u32(d + 5, gg_redux_add_u32(t));
+  f = gg_shfl_sync_xor_f32((float)t, 1);
+  gg_st_f32((float *)d + 6, f);
+  gg_red_max_u32((unsigned *)p.d + 7, t + 100);
+}
+
+/* -- A cluster of 2, 64 threads each: words go around -- */
+
+void ring(const gg_args p) {
+  const unsigned t = threadIdx.x, rank = gg_cluster_rank(), other = rank ^ 1;
+  float x;
+  gg_sts_f32(t * 4, (float)(rank * 100 + t));
+  if (p.k != 1) {
+    gg_cluster_arrive();
+    gg_cluster_wait();
+  }
+  gg_ld_cluster_f32(&x, gg_mapa((63 - t) * 4, other)); /* @ring_ld */
+  gg_st_cluster_f32(gg_mapa(256 + t * 4, p.k == 2 ? 5 : other), x + 1000.0f);
+  if (p.k == 3) return;
+  gg_cluster_arrive();
+  gg_cluster_wait();
+  gg_lds_f32(&x, 256 + t * 4);
+  gg_st_f32((float *)p.d + blockIdx.x * 64 + t, x + (float)gg_cluster_size());
+}
+
+/* -- mbarriers misused: p.k says how -- */
+
+void mbarrier_misuse(const gg_args p) {
+  const unsigned t = threadIdx.x;
+  float x;
+  if (t == 0) {
+    gg_mbar_init(0, p.k == 1 ? 0u : 1u); /* @mb_init */
+    if (p.k == 2) gg_mbar_init(0, 1);    /* @mb_again */
+    if (p.k == 3) gg_mbar_arrive(8);     /* @mb_none */
+    if (p.k == 4) gg_lds_f32(&x, 4);     /* @mb_touched */
+    if (p.k == 5) gg_mbar_init(4, 1);    /* @mb_misaligned */
+    if (p.k == 6) gg_mbar_expect_tx(0, 16);
+    if (p.k == 0) {
+      while (!gg_mbar_test(0, 1))
+        gg_nanosleep(20);
+      gg_mbar_arrive(0);
+      gg_mbar_wait(0, 0);
+      gg_mbar_inval(0);
+      gg_sts_f32(0, 1.0f);
+    }
+  }
+}
