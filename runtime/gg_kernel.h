@@ -111,12 +111,14 @@ typedef void (*gg_entry)(void);
  * The map has rank 3. Dimension 0 runs along the axis that is contiguous as stored (A: k, or m
  * where it is stored transposed; B: n, or k; C and D: n), dimension 1 along the other, dimension 2
  * along the batch: a batch of 1, or a stride of 0, gives it the extent 1, so a kernel multiplies
- * its batch coordinate by (stride != 0). Extents are the operand's own, reads beyond them are zero,
- * writes are dropped. Elements are of the row's type, tf32 as f32. Not interleaved, promoted to
- * 256 bytes in L2. A map is left zero, and must not be touched, where its operand is not read: A
- * and B where k or alpha is 0, C where beta is 0. Sizes that a map cannot hold (bases, pitches and
- * batch strides that are no multiples of 16 bytes, extents from 2^32 on, distances from 2^40 bytes
- * on) are calls that the row does not apply to. */
+ * its batch coordinate by (stride != 0). Extents are the operand's own: reads beyond them are zero,
+ * writes are dropped. Elements are of the row's type, tf32 as f32. Not interleaved, promoted to 256
+ * bytes in L2. A map is left zero, and must not be touched, where its operand is not read: A and B
+ * where k or alpha is 0, C where beta is 0.
+ *
+ * A row does not apply to calls whose sizes a map cannot hold: bases, pitches and batch strides
+ * that are no multiples of 16 bytes, extents from 2^32 on, distances from 2^40 bytes on; and rows
+ * of D that are no multiple of 16 bytes, since a store writes all of the 16 in which they end. */
 typedef struct gg_map_recipe {
   int used;      /* 0: the kernel has no such map, all else is 0 */
   int box_inner; /* elements that one copy takes along dimension 0, at most 256; their bytes are a

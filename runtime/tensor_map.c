@@ -25,7 +25,8 @@ ggi_map_shape ggi_map_shape_of(int operand, const gg_kernel *row, gg_i64 m, gg_i
                          .batch = batch > 1 && stride != 0 ? batch : 1,
                          .ld = ld,
                          .stride = batch > 1 ? stride : 0,
-                         .type = types[operand]};
+                         .type = types[operand],
+                         .written = operand == 3};
 }
 
 /* A distance of `elements` is what a map can take: a multiple of 16 bytes below 2^40. */
@@ -42,6 +43,14 @@ bool ggi_map_holds(const ggi_map_shape *s, char *text, size_t size) {
       snprintf(text, size, "an extent of %lld is not below 2^32", extents[i]);
       return false;
     }
+  /* A store writes all 16 bytes in which a row ends (seen on an H200); a load reads elements only.
+   */
+  if (s->written && s->inner % GGI_MAP_ALIGN * bytes % GGI_MAP_ALIGN != 0) {
+    snprintf(text, size,
+             "a store would pass the end of rows of %lld elements, no multiple of 16 bytes",
+             s->inner);
+    return false;
+  }
   if (s->outer > 1 && !distance_fits(s->ld, bytes)) {
     snprintf(text, size, "rows of %lld elements are no multiple of 16 bytes below 2^40", s->ld);
     return false;

@@ -23,6 +23,7 @@ typedef struct ggi_map_shape {
   gg_i64 inner, outer, batch; /* elements along the contiguous axis, the other; matrices */
   gg_i64 ld, stride;          /* elements */
   gg_dtype type;
+  bool written; /* D */
 } ggi_map_shape;
 
 /* The shape of operand 0 to 3 (a, b, c, d) of a call with a row of these orders and types. */

@@ -137,6 +137,12 @@ static void tensor_maps(void **s) {
           "bytes below 2^40");
   c = call(), c.m = (gg_i64)1 << 32;
   refuses(&r, &c, GGI_ALIGN, "A fits no tensor map: an extent of 4294967296 is not below 2^32");
+  c = call(), c.n = 254;
+  refuses(
+      &r, &c, GGI_ALIGN,
+      "D fits no tensor map: a store would pass the end of rows of 254 elements, no multiple of "
+      "16 bytes");
+  c = call(), c.m = (gg_i64)1 << 32;
   r.maps[0].used = 0;
   r.order_a = GG_ORDER_N;
   refuses(&r, &c, GGI_ALIGN, "D fits no tensor map: an extent of 4294967296 is not below 2^32");
