@@ -6,11 +6,13 @@
  *   X, B  see ggcheck_crash.h   E the check itself failed
  */
 #include "ggcheck.h"
+#include "dtype.h"
 #include "ggcheck_case.h"
 #include "ggcheck_crash.h"
 #include "ggcheck_operand.h"
 #include "ggcheck_report.h"
 #include "ggcheck_run.h"
+#include "tensor_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -131,6 +133,17 @@ static void cases_for(const settings *s, const gg_kernel *row, ggcheck_cases *ca
   }
 }
 
+/* n of the calls that selection gives to a row: its multiple, and whole 16 bytes of D where D is
+ * written through a tensor map. */
+static int least_n(const gg_kernel *row) {
+  int multiple = row->multiple_n > 1 ? row->multiple_n : 1;
+  int unit = row->maps[3].used ? GGI_MAP_ALIGN / ggi_dtype_bytes(row->type_d) : 1;
+  int n = multiple;
+  while (unit > 1 && n % unit != 0)
+    n += multiple;
+  return n;
+}
+
 static void check_row(const settings *s, const gg_kernel *row, ggcheck_report *report) {
   ggcheck_session session;
   ggcheck_cases cases = {0};
@@ -146,7 +159,9 @@ static void check_row(const settings *s, const gg_kernel *row, ggcheck_report *r
                        "this row's types or tile are not known to the check");
     return;
   }
-  cases_for(s, row, &cases);
+  gg_kernel fitted = *row;
+  fitted.multiple_n = least_n(row);
+  cases_for(s, &fitted, &cases);
   if (!cases.count) report->stopped = "none of the problems fits this kernel's multiples";
   if (cases.failed || !ggcheck_session_open(&session, s->seed)) {
     report->memory = true;
