@@ -202,13 +202,38 @@ void plan_common_begin(plan_builder *b) {
                 "0 leaves no product to compute; use true (read at run time) or 1");
 }
 
+/* What addresses and bounds alone take; the parts of an SM, each with a quarter of the registers
+ * for a quarter of the warps. */
+enum { LEAST_REGISTERS = 24, PARTITIONS = 4 };
+
+/* Registers are given out 256 at a time to each warp (8 a thread). */
+int plan_blocks_by_registers(const plan_builder *b, int registers) {
+  int warps = b->gpu->registers_sm / PARTITIONS / (32 * round_up(registers, 8));
+  return PARTITIONS * warps / (b->plan->threads / 32);
+}
+
+void plan_register_limit(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  int warps = p->min_blocks * p->threads / 32;
+  int warps_part = (warps + PARTITIONS - 1) / PARTITIONS;
+  int part = b->gpu->registers_sm / PARTITIONS;
+  int limit = part / (warps_part * 32) / 8 * 8;
+  if (limit > b->gpu->registers_thread) limit = b->gpu->registers_thread;
+  SET(register_limit, limit,
+      "%d blocks of %d threads put %d warps on each quarter of an SM: %d / (%d x 32), in steps of "
+      "8, at most %d",
+      p->min_blocks, p->threads, warps_part, part, warps_part, b->gpu->registers_thread);
+  if (limit < LEAST_REGISTERS)
+    plan_refuse(b, plan_given(b, SPEC_MIN_BLOCKS) ? SPEC_MIN_BLOCKS : SPEC_TILE_M, "registers",
+                "%d blocks of %d threads leave each thread %d registers, a kernel needs %d; use "
+                "fewer min_blocks or a smaller tile",
+                p->min_blocks, p->threads, limit, LEAST_REGISTERS);
+}
+
 /* " 128 registers x 256 threads" and so on: which limit decides how many blocks an SM holds. */
 static void set_occupancy(plan_builder *b) {
   kernel_plan *p = b->plan;
   const gpu_facts *g = b->gpu;
-  int registers = p->registers < p->register_limit ? p->registers : p->register_limit;
-  /* Registers are given out 256 at a time to each warp (8 a thread). */
-  int by_registers = g->registers_sm / (round_up(registers, 8) * p->threads);
   int by_threads = g->threads_sm / p->threads;
   int by_shared = p->shared_bytes + g->shared_reserved == 0
                       ? g->blocks_sm
@@ -217,16 +242,27 @@ static void set_occupancy(plan_builder *b) {
   const char *limit = "blocks an SM can hold";
   if (by_threads < blocks) blocks = by_threads, limit = "threads";
   if (by_shared < blocks) blocks = by_shared, limit = "shared memory";
+  if (p->min_blocks > blocks) {
+    plan_refuse(b, SPEC_MIN_BLOCKS, "min-blocks",
+                "%d blocks of %d threads and %d B of shared memory; an SM of %s holds %d (%s); use "
+                "at most %d, or a smaller tile",
+                p->min_blocks, p->threads, p->shared_bytes, g->name, blocks, limit, blocks);
+    return;
+  }
+  int registers = p->registers < p->register_limit ? p->registers : p->register_limit;
+  int by_registers = plan_blocks_by_registers(b, registers);
   if (by_registers < blocks) blocks = by_registers, limit = "registers";
   SET(blocks_sm, blocks,
-      "%s: registers %d / (%d x %d) = %d, shared %d / (%d + %d) = %d, threads %d / %d = %d", limit,
-      g->registers_sm, round_up(registers, 8), p->threads, by_registers, g->shared_sm,
+      "%s: registers %d / (%d x %d), by quarters of an SM, = %d, shared %d / (%d + %d) = %d, "
+      "threads %d / %d = %d",
+      limit, g->registers_sm, round_up(registers, 8), p->threads, by_registers, g->shared_sm,
       p->shared_bytes, g->shared_reserved, by_shared, g->threads_sm, p->threads, by_threads);
 }
 
 void plan_common_end(plan_builder *b, const char *shape) {
   kernel_plan *p = b->plan;
   set_occupancy(b);
+  if (b->result != PLAN_OK) return;
   static const char *const scalars[3] = {"", "0", "1"};
   const char *layout = spec_layout_name(p->layout);
   int n = snprintf(p->name, sizeof p->name, "sm%d%s_%s_%s_%s_%s%s%s%s%s%s_%s", p->arch,

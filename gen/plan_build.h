@@ -49,6 +49,11 @@ void plan_common_begin(plan_builder *b);
 /* Name, alignments, multiples, occupancy. Needs the geometry, threads, registers, shared bytes. */
 void plan_common_end(plan_builder *b, const char *shape);
 
+/* register_limit: what min_blocks blocks of these threads leave each thread. */
+void plan_register_limit(plan_builder *b);
+/* Blocks that an SM's registers hold at so many a thread. */
+int plan_blocks_by_registers(const plan_builder *b, int registers);
+
 int gcd_int(int a, int b);
 int round_up(int value, int multiple);
 

@@ -52,7 +52,7 @@ void plan_make_naive(plan_builder *b) {
   SET(registers, register_estimate(p), "24 for addresses and bounds, %d words x (1 + 2 x %d)",
       p->element / 4, p->unroll_k);
   TAKE(min_blocks, MIN_BLOCKS, 1, "mb", "the compiler is free");
-  SET(register_limit, 255, "most a thread can have");
+  plan_register_limit(b);
   SET(path_a, PATH_NONE, "straight from global memory");
   SET(path_b, PATH_NONE, "straight from global memory");
   bool full = b->variant == VARIANT_FULL;
@@ -67,7 +67,8 @@ void plan_make_naive(plan_builder *b) {
   TAKE(min_fill, MIN_FILL, 0, NULL, "always applicable");
   SET(loop_fmas, p->unroll_k, "unrolled steps");
   SET(loop_bytes, 16 * (p->unroll_k * 8 + 8), "16 bytes an instruction, about 8 a step");
-  SET(code_bytes, 4096 + 3 * p->loop_bytes, "loop, tail, prologue and epilogue");
+  SET(code_bytes, 8192 + 3 * p->loop_bytes,
+      "loop, tail (which the compiler unrolls), prologue and epilogue");
   SET(compile_seconds, 30, "budget of every kernel");
   char shape[48];
   snprintf(shape, sizeof shape, "%dx%d", p->tile_m, p->tile_n);

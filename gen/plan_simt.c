@@ -8,6 +8,7 @@
 #include "plan_copy.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Registers beside accumulators, fragments and staged copies: addresses, bounds, loop state. */
 enum { OTHER_REGISTERS = 34, MOST_FMAS_A_BLOCK = 2048, FMAS_A_BODY = 1024 };
@@ -30,6 +31,20 @@ static bool divides(int tile, int lanes, int thread) {
 
 static const int lane_shapes[][2] = {{4, 8}, {8, 4}, {2, 16}, {16, 2}, {1, 32}, {32, 1}};
 enum { LANE_SHAPES = sizeof lane_shapes / sizeof lane_shapes[0] };
+
+/* Refuses lanes that are no warp, whatever the tile. */
+static void check_lanes(plan_builder *b) {
+  int lm = plan_asked(b, SPEC_LANES_M, 0), ln = plan_asked(b, SPEC_LANES_N, 0);
+  if (lm != 0 && ln != 0 && lm * ln != 32)
+    plan_refuse(b, SPEC_LANES_M, "lanes", "%d x %d = %d lanes, a warp has 32; use 4 x 8", lm, ln,
+                lm * ln);
+  else if (lm != 0 && 32 % lm != 0)
+    plan_refuse(b, SPEC_LANES_M, "lanes", "%d does not divide the 32 lanes of a warp; use 4 or 8",
+                lm);
+  else if (ln != 0 && 32 % ln != 0)
+    plan_refuse(b, SPEC_LANES_N, "lanes", "%d does not divide the 32 lanes of a warp; use 4 or 8",
+                ln);
+}
 
 /* Finds lanes for a thread tile; false if none divides the tile that was asked. */
 static bool find_lanes(const plan_builder *b, int tm, int tn, int lanes[2]) {
@@ -54,6 +69,24 @@ static bool find_lanes(const plan_builder *b, int tm, int tn, int lanes[2]) {
   return false;
 }
 
+/* Would the kernels of all variants be legal with this thread tile? If not, fault says why. Only
+ * faults that a smaller thread tile may mend count; others come out as they are, later. */
+static bool serves(plan_builder *b, int m, int n, plan_fault *fault) {
+  kernel_spec trial = *b->spec;
+  trial.value[SPEC_THREAD_M] = m;
+  trial.value[SPEC_THREAD_N] = n;
+  for (int v = 0; v < VARIANT_COUNT; ++v) {
+    kernel_plan p;
+    plan_result result = plan_make(&trial, (plan_variant)v, &p, fault);
+    if (result == PLAN_OK) plan_free(&p);
+    if (result == PLAN_MEMORY) b->result = PLAN_MEMORY;
+    if (result == PLAN_ILLEGAL &&
+        (strcmp(fault->code, "registers") == 0 || strcmp(fault->code, "threads") == 0))
+      return false;
+  }
+  return true;
+}
+
 static void choose_thread_tile(plan_builder *b) {
   static const int candidates[][2] = {{16, 16}, {16, 8}, {8, 8}, {8, 4}, {4, 4},
                                       {4, 2},   {2, 2},  {2, 1}, {1, 1}};
@@ -63,7 +96,8 @@ static void choose_thread_tile(plan_builder *b) {
     TAKE(thread_n, THREAD_N, m, NULL, "as thread.m");
     return;
   }
-  int chosen = -1;
+  int chosen = -1, tried = -1;
+  plan_fault fault, first;
   for (int i = 0; i < (int)(sizeof candidates / sizeof candidates[0]); ++i) {
     int m = candidates[i][0], n = candidates[i][1], lanes[2];
     int registers = tile_registers(b, m, n);
@@ -73,6 +107,9 @@ static void choose_thread_tile(plan_builder *b) {
     } else if (!find_lanes(b, m, n, lanes)) {
       plan_reject(b, "thread tile %dx%d: no arrangement of 32 lanes divides the tile of %dx%d", m,
                   n, plan_asked(b, SPEC_TILE_M, 0), plan_asked(b, SPEC_TILE_N, 0));
+    } else if (chosen < 0 && !serves(b, m, n, &fault)) {
+      plan_reject(b, "thread tile %dx%d: %s", m, n, fault.text);
+      if (tried < 0) tried = i, first = fault;
     } else if (chosen < 0) {
       chosen = i;
       char why[256];
@@ -88,7 +125,11 @@ static void choose_thread_tile(plan_builder *b) {
                   shared_need(b, m, n));
     }
   }
-  if (chosen < 0)
+  if (chosen < 0 && tried >= 0)
+    plan_refuse(b, plan_given(b, SPEC_MIN_BLOCKS) ? SPEC_MIN_BLOCKS : SPEC_TILE_M, first.code,
+                "no thread tile serves; %dx%d, the largest tried: %s", candidates[tried][0],
+                candidates[tried][1], first.text);
+  else if (chosen < 0)
     plan_refuse(b, SPEC_TILE_M, "tile-multiple",
                 "no thread tile divides %d x %d into warps of 32 lanes; use multiples of 32",
                 plan_asked(b, SPEC_TILE_M, 0), plan_asked(b, SPEC_TILE_N, 0));
@@ -108,14 +149,12 @@ static void choose_block_tile(plan_builder *b) {
   kernel_plan *p = b->plan;
   int tm = p->thread_m, tn = p->thread_n, lanes[2];
   if (!find_lanes(b, tm, tn, lanes)) {
-    if (plan_given(b, SPEC_LANES_M) && 32 % b->spec->value[SPEC_LANES_M] != 0)
-      plan_refuse(b, SPEC_LANES_M, "lanes", "%d does not divide the 32 lanes of a warp; use 4 or 8",
-                  b->spec->value[SPEC_LANES_M]);
+    int lm = plan_asked(b, SPEC_LANES_M, 32 / plan_asked(b, SPEC_LANES_N, 8));
     plan_refuse(b, plan_given(b, SPEC_TILE_M) ? SPEC_TILE_M : SPEC_LANES_N, "tile-multiple",
                 "no arrangement of 32 lanes with %dx%d outputs a thread divides the tile of %dx%d; "
                 "use multiples of %d x %d",
-                tm, tn, plan_asked(b, SPEC_TILE_M, 0), plan_asked(b, SPEC_TILE_N, 0), 4 * tm,
-                8 * tn);
+                tm, tn, plan_asked(b, SPEC_TILE_M, 0), plan_asked(b, SPEC_TILE_N, 0), lm * tm,
+                32 / lm * tn);
     return;
   }
   const char *why = "near square for few bytes an FMA; 8 lanes along n read 128 bytes of B";
@@ -134,8 +173,10 @@ static void choose_block_tile(plan_builder *b) {
   if (p->threads > 1024 || p->threads < 32)
     plan_refuse(b, SPEC_TILE_M, "threads",
                 "%dx%d outputs at %dx%d a thread take %d threads; a block has at most 1024; use a "
-                "larger thread tile",
-                p->tile_m, p->tile_n, tm, tn, p->threads);
+                "smaller tile%s",
+                p->tile_m, p->tile_n, tm, tn, p->threads,
+                p->k_slices > 1 ? ", a larger thread tile or fewer k_slices"
+                                : " or a larger thread tile");
 }
 
 static void choose_k_tile(plan_builder *b) {
@@ -266,7 +307,13 @@ static void choose_stages(plan_builder *b) {
         p->stage_bytes, ring);
   else
     SET(shared_bytes, ring, "%d stages x %d", p->stages, p->stage_bytes);
-  if (p->shared_bytes > g->shared_block)
+  if (reduce > g->shared_block)
+    plan_refuse(b, SPEC_K_SLICES, "shared-memory",
+                "the sum of %d slices takes %d x %d x %d x %d B = %d B of shared memory, more than "
+                "the %d B a block of %s may have; use fewer k_slices or a smaller tile",
+                p->k_slices, p->k_slices / 2, p->tile_m, p->tile_n, p->element, reduce,
+                g->shared_block, g->name);
+  else if (p->shared_bytes > g->shared_block)
     plan_refuse(b, plan_given(b, SPEC_STAGES) ? SPEC_STAGES : SPEC_TILE_K, "shared-memory",
                 "%d stages of %d B are %d B of shared memory, more than the %d B a block of %s may "
                 "have; use fewer stages or a smaller tile.k",
@@ -293,6 +340,15 @@ static int pointer_registers(const kernel_plan *p, int operand) {
   return 4;
 }
 
+/* What leaves a thread enough registers. */
+static const char *registers_remedy(const plan_builder *b, int staged) {
+  if (plan_given(b, SPEC_MIN_BLOCKS) && b->plan->min_blocks > 1)
+    return "fewer min_blocks or a smaller thread tile";
+  if (b->plan->threads > 256) return "a smaller tile (fewer threads) or a smaller thread tile";
+  return staged > 32 ? "a smaller thread tile, or a smaller tile.k (fewer staged registers)"
+                     : "a smaller thread tile";
+}
+
 static void choose_residency(plan_builder *b) {
   kernel_plan *p = b->plan;
   int words = p->element / 4;
@@ -303,23 +359,27 @@ static void choose_residency(plan_builder *b) {
   int total = accumulators + fragments + staged + pointers + OTHER_REGISTERS - 8;
   SET(registers, total, "%d accumulators + %d fragments + %d staged + %d pointers + %d other",
       accumulators, fragments, staged, pointers, OTHER_REGISTERS - 8);
+  /* Guards want a few registers at times where their estimate has none to spare. */
+  int wanted = round_up(b->variant == VARIANT_FULL ? total : total + 8, 8);
   int blocks = 1;
-  while ((blocks + 1) * p->threads * round_up(total, 8) <= b->gpu->registers_sm &&
+  while (blocks + 1 <= plan_blocks_by_registers(b, wanted) &&
          (blocks + 1) * p->threads <= b->gpu->threads_sm &&
          (blocks + 1) * (p->shared_bytes + b->gpu->shared_reserved) <= b->gpu->shared_sm &&
          blocks < 8)
     ++blocks;
-  TAKE(min_blocks, MIN_BLOCKS, blocks, "mb", "as many as %d registers x %d threads allow",
-       round_up(total, 8), p->threads);
-  int limit = b->gpu->registers_sm / (p->min_blocks * p->threads) / 8 * 8;
-  if (limit > b->gpu->registers_thread) limit = b->gpu->registers_thread;
-  SET(register_limit, limit, "%d / (%d blocks x %d threads), in steps of 8, at most %d",
-      b->gpu->registers_sm, p->min_blocks, p->threads, b->gpu->registers_thread);
-  if (total > limit + 24)
+  TAKE(min_blocks, MIN_BLOCKS, blocks, "mb", "as many as %d registers x %d threads allow", wanted,
+       p->threads);
+  plan_register_limit(b);
+  int limit = p->register_limit;
+  /* Measured: no spill up to 24 above the limit where nothing is guarded; guards take what the
+   * estimate has to spare, but for pairs of f64, whose second set of fragments dies early. */
+  bool pairs = p->element == 8 && p->fragments == 2 && p->vector == 2;
+  int slack = b->variant == VARIANT_FULL ? 24 : pairs ? 12 : 0;
+  if (total > limit + slack)
     plan_refuse(b, plan_given(b, SPEC_MIN_BLOCKS) ? SPEC_MIN_BLOCKS : SPEC_THREAD_M, "registers",
                 "about %d registers a thread (%d accumulators, %d fragments, %d staged), the limit "
-                "is %d: the kernel would spill; use a smaller thread tile or fewer min_blocks",
-                total, accumulators, fragments, staged, limit);
+                "is %d: the kernel would spill; use %s",
+                total, accumulators, fragments, staged, limit, registers_remedy(b, staged));
 }
 
 static void estimate_code(plan_builder *b) {
@@ -339,9 +399,11 @@ static void estimate_code(plan_builder *b) {
   SET(loop_bytes, 16 * body * rings,
       "16 bytes x (%d steps x (%d FMAs + %d loads) + %d for copies + 24)%s", unrolled, fmas, loads,
       copies, rings > 1 ? " x stages" : "");
-  /* Guards double a copy; alpha and beta take about 3 instructions an output, twice. */
-  int epilogue = fmas * (b->variant == VARIANT_NARROW ? 14 : 7) + 64;
-  int reduce = p->k_slices > 1 ? 3 * fmas * (p->k_slices / 2 + 1) : 0;
+  /* Instructions an output after the loop: alpha and beta take about 3, twice; guards of single
+   * elements as many again, and before sm_90 the compiler repeats them. */
+  int outside = b->variant != VARIANT_NARROW ? 7 : p->arch < 90 ? 30 : 16;
+  int epilogue = fmas * outside + 64;
+  int reduce = p->k_slices > 1 ? 5 * fmas * (p->k_slices / 2 + 1) : 0;
   int prologue = 160 + copies * 3 * p->stages + 3 * copies;
   int budget = 16 * (body * (rings + 1) + epilogue + reduce + prologue) * 5 / 4 + 2048;
   SET(code_bytes, budget, "loop, drain, prologue, epilogue, and a quarter for the compiler");
@@ -353,7 +415,8 @@ static void estimate_code(plan_builder *b) {
 
 void plan_make_simt(plan_builder *b) {
   kernel_plan *p = b->plan;
-  choose_thread_tile(b);
+  check_lanes(b);
+  if (b->result == PLAN_OK) choose_thread_tile(b);
   if (b->result == PLAN_OK) choose_block_tile(b);
   if (b->result == PLAN_OK) choose_k_tile(b);
   if (b->result == PLAN_OK) choose_copies(b);

@@ -67,8 +67,12 @@ void plan_make_smem(plan_builder *b) {
       "30 for addresses and bounds, %d words x (accumulator, %d + %d copies, 4 in flight)", words,
       p->copies_a, p->copies_b);
   TAKE(min_blocks, MIN_BLOCKS, 1, "mb", "the compiler is free");
-  SET(register_limit, 65536 / threads < 255 ? 65536 / threads : 255,
-      "65536 / %d threads, at most 255", threads);
+  plan_register_limit(b);
+  if (p->registers > p->register_limit + 8) /* estimates are high by about that much (measured) */
+    plan_refuse(b, plan_given(b, SPEC_MIN_BLOCKS) ? SPEC_MIN_BLOCKS : SPEC_TILE_K, "registers",
+                "about %d registers a thread (%d + %d copies in flight), the limit is %d: the "
+                "kernel would spill; use fewer min_blocks or a smaller tile.k",
+                p->registers, p->copies_a, p->copies_b, p->register_limit);
   SET(align_c, p->element, "single elements are read");
   SET(align_d, p->element, "single elements are written");
   plan_copy_multiples(b);

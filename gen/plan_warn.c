@@ -57,7 +57,7 @@ static void warn_conflicts(const kernel_plan *p, diag *d) {
       diag_add(d, DIAG_WARNING, s->file, line_of(s, SPEC_PADDING), spec_field_name(SPEC_PADDING),
                "bank-conflict",
                "the shared stores of %s in %s collide %d ways at a pitch of %d elements; leave "
-               "padding out (planned) or use swizzle = 128",
+               "padding out (planned)",
                operands[i].name, p->name, worst, pitch);
   }
 }

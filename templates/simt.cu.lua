@@ -14,7 +14,9 @@ ${frame.signature(p, job)}
   ${raster.coordinates(p)}
   const int tid = (int)threadIdx.x;
   const int lane = tid % 32;
+$ if p.threads > 32 then
   const int warp = tid / 32;
+$ end
 $ local in_slice = p.k_slices > 1 and names.modulo("warp", warps) or "warp"
   const int warp_m = ${p.warps_m > 1 and names.quotient(in_slice, p.warps_n) or 0};
   const int warp_n = ${names.modulo("warp", p.warps_n)};

@@ -5,3 +5,9 @@ for _, name in ipairs { "v100", "t4", "rtx-3090", "rtx-4090" } do
   gemm { family = "smem" }
   gemm { family = "simt" }
 end
+
+-- One warp a block, a loop of one step, 14 warps that quarters of an SM share unevenly.
+gpu "a100-sxm-80"
+gemm { layout = "nt", tile = { m = 32, n = 32 } }
+gemm { family = "naive", layout = "tt", unroll = { k = 2 } }
+gemm { layout = "tn", stages = 5, tile = { m = 48, n = 96, k = 5, thread = { m = 6, n = 12 } } }

@@ -182,6 +182,25 @@ static void the_illegal_is_refused_with_its_field(void **state) {
       {"h100-sxm", {{SPEC_ALPHA, GG_SCALAR_ZERO}, {END, 0}}, SPEC_ALPHA, "alpha-zero"},
       {"h100-sxm", {{SPEC_MIN_BLOCKS, 8}, {END, 0}}, SPEC_MIN_BLOCKS, "registers"},
       {"h100-sxm",
+       {{SPEC_FAMILY, FAMILY_NAIVE},
+        {SPEC_TILE_M, 32},
+        {SPEC_TILE_N, 32},
+        {SPEC_MIN_BLOCKS, 32},
+        {END, 0}},
+       SPEC_MIN_BLOCKS,
+       "registers"},
+      {"h100-sxm",
+       {{SPEC_TILE_M, 32}, {SPEC_TILE_N, 32}, {SPEC_TILE_K, 64}, {SPEC_MIN_BLOCKS, 6}, {END, 0}},
+       SPEC_MIN_BLOCKS,
+       "min-blocks"},
+      {"t4",
+       {{SPEC_DTYPE_A, GG_F64}, {SPEC_K_SLICES, 2}, {END, 0}},
+       SPEC_K_SLICES,
+       "shared-memory"},
+      {"h100-sxm", {{SPEC_LANES_M, 4}, {SPEC_LANES_N, 4}, {END, 0}}, SPEC_LANES_M, "lanes"},
+      {"h100-sxm", {{SPEC_LANES_N, 5}, {END, 0}}, SPEC_LANES_N, "lanes"},
+      {"h100-sxm", {{SPEC_TILE_M, 256}, {SPEC_TILE_N, 256}, {END, 0}}, SPEC_TILE_M, "registers"},
+      {"h100-sxm",
        {{SPEC_FAMILY, FAMILY_NAIVE}, {SPEC_STAGES, 2}, {END, 0}},
        SPEC_STAGES,
        "field-family"},
@@ -200,6 +219,52 @@ static void the_illegal_is_refused_with_its_field(void **state) {
     assert_int_equal(fault.field, cases[i].field);
     assert_non_null(strchr(fault.text, ';'));
   }
+}
+
+/* A thread tile that was left out is one that the kernels of all variants have registers for. */
+static void a_thread_tile_left_out_fits_all_variants(void **state) {
+  (void)state;
+  static const int tiles[][2] = {{64, 64}, {128, 64}, {64, 128}, {128, 128}, {192, 64}, {32, 32}};
+  for (size_t g = 0; g < sizeof gpus / sizeof gpus[0]; ++g) {
+    for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; ++i) {
+      for (int layout = LAYOUT_NN; layout <= LAYOUT_TT; ++layout) {
+        for (int type = 0; type < 2; ++type) {
+          kernel_spec s = spec_of(gpus[g], (setting[]){{SPEC_LAYOUT, layout},
+                                                       {SPEC_DTYPE_A, type ? GG_F64 : GG_F32},
+                                                       {SPEC_TILE_M, tiles[i][0]},
+                                                       {SPEC_TILE_N, tiles[i][1]},
+                                                       {END, 0}});
+          for (int v = 0; v < VARIANT_COUNT; ++v) {
+            kernel_plan p;
+            plan_fault fault;
+            plan_result result = plan_make(&s, (plan_variant)v, &p, &fault);
+            if (result == PLAN_SAME) continue;
+            if (result != PLAN_OK) fail_msg("%s: %s", gpus[g], fault.text);
+            assert_true(p.registers <= p.register_limit + (v == VARIANT_FULL ? 24 : 12));
+            plan_free(&p);
+          }
+        }
+      }
+    }
+  }
+}
+
+/* Each quarter of an SM has a quarter of its registers: 7 blocks of 2 warps put 4 on one, which
+ * leaves 128 a thread where 65536 / (7 x 64) would be 146. */
+static void registers_are_those_of_a_quarter(void **state) {
+  (void)state;
+  kernel_spec s = spec_of("a100-sxm-80", (setting[]){{SPEC_LAYOUT, LAYOUT_TN},
+                                                     {SPEC_TILE_M, 32},
+                                                     {SPEC_TILE_N, 64},
+                                                     {SPEC_THREAD_M, 4},
+                                                     {SPEC_THREAD_N, 8},
+                                                     {SPEC_MIN_BLOCKS, 7},
+                                                     {END, 0}});
+  kernel_plan p;
+  made(&s, VARIANT_FULL, &p);
+  assert_int_equal(p.threads, 64);
+  assert_int_equal(p.register_limit, 128);
+  plan_free(&p);
 }
 
 /* Variants: full asks for multiples of the tile, edge for multiples of a copy, narrow for nothing.
@@ -233,6 +298,8 @@ int main(void) {
       cmocka_unit_test(every_number_has_a_reason_and_plans_are_pure),
       cmocka_unit_test(names_tell_plans_apart),
       cmocka_unit_test(the_illegal_is_refused_with_its_field),
+      cmocka_unit_test(a_thread_tile_left_out_fits_all_variants),
+      cmocka_unit_test(registers_are_those_of_a_quarter),
       cmocka_unit_test(variants_ask_for_what_they_need),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -153,7 +153,6 @@ void sm90_simt_f32_tn_8x16x4_t2x2_s3_full(const __grid_constant__ gg_args p) {
   const gg_i64 n0 = (gg_i64)(in_group / side) * 16;
   const int tid = (int)threadIdx.x;
   const int lane = tid % 32;
-  const int warp = tid / 32;
   const int warp_m = 0;
   const int warp_n = 0;
   const int lane_m = lane / 8;
