@@ -88,6 +88,20 @@ static bool transposed_b(const kernel_plan *p) {
   return p->layout == LAYOUT_NT || p->layout == LAYOUT_TT;
 }
 
+/* Tensor maps: boxes one swizzled row of 128 bytes wide. A and B: as many of them as the tile is
+ * high; turned (contiguous in m or n): blocks of tile_k rows. D: the rows of one warpgroup. */
+static void maps(const kernel_plan *p, buf *out) {
+  if (p->path_a != PATH_TMA) {
+    buf_puts(out, "     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},\n");
+    return;
+  }
+  int width = 128 / p->element;
+  buf_printf(out,
+             "     .maps = {{1, %d, %d, 128}, {1, %d, %d, 128}, {0, 0, 0, 0}, {1, %d, %d, 128}},\n",
+             width, p->turn_a ? p->tile_k : p->tile_m, width, p->turn_b ? p->tile_k : p->tile_n,
+             p->panel, p->tile_m / p->groups);
+}
+
 static void row(const kernel_plan *p, const char *prefix, buf *out) {
   buf_printf(out, "    {.name = \"%s\",\n", p->name);
   buf_printf(out, "     .symbol = \"%s%s\",\n", prefix, p->name);
@@ -111,8 +125,8 @@ static void row(const kernel_plan *p, const char *prefix, buf *out) {
   buf_printf(out, "     .multiple_m = %d, .multiple_n = %d, .multiple_k = %d, .min_k = %d,\n",
              p->multiple_m, p->multiple_n, p->multiple_k, p->min_k);
   buf_printf(out, "     .min_fill_percent = %d,\n", p->min_fill);
-  buf_puts(out, "     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},\n");
-  buf_puts(out, "     .persistent = 0},\n");
+  maps(p, out);
+  buf_printf(out, "     .persistent = %d},\n", p->persistent);
 }
 
 void dispatch_table(const kernel_plan *const *plans, size_t count, const char *prefix, buf *out) {

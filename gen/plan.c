@@ -24,6 +24,7 @@ static const plan_family families[FAMILY_COUNT] = {
     {"naive.cu.lua", plan_make_naive},
     {"smem.cu.lua", plan_make_smem},
     {"simt.cu.lua", plan_make_simt},
+    {"wgmma.cu.lua", plan_make_wgmma},
 };
 
 const plan_family *plan_family_of(int family) {
@@ -145,6 +146,31 @@ void plan_reject(plan_builder *b, const char *text, ...) {
     p->rejected_count++;
 }
 
+void plan_require_types(plan_builder *b, bool narrow) {
+  const kernel_plan *p = b->plan;
+  bool short_float = narrow && (p->type_a == GG_F16 || p->type_a == GG_BF16);
+  if (p->type_a != GG_F32 && p->type_a != GG_F64 && !short_float)
+    plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
+                "%s is not served by CUDA-core FMAs in family %s; use f32 or f64",
+                dtype_name(p->type_a), spec_family_name(p->family));
+  const struct {
+    plan_field plan;
+    spec_field spec;
+    int wanted;
+  } same[] = {{PLAN_type_b, SPEC_DTYPE_B, p->type_a},
+              {PLAN_type_d, SPEC_DTYPE_D, p->type_a},
+              {PLAN_type_c, SPEC_DTYPE_C, p->type_a},
+              {PLAN_type_acc, SPEC_DTYPE_ACC, short_float ? GG_F32 : p->type_a}};
+  for (size_t i = 0; i < sizeof same / sizeof same[0]; ++i) {
+    int other = plan_value(p, same[i].plan);
+    if (other != same[i].wanted)
+      plan_refuse(b, same[i].spec, "dtype-family",
+                  "%s where family %s with dtype.a = %s computes in %s; use that",
+                  dtype_name(other), spec_family_name(p->family), dtype_name(p->type_a),
+                  dtype_name(same[i].wanted));
+  }
+}
+
 static const char *const variant_names[VARIANT_COUNT] = {"full", "edge", "narrow"};
 
 void plan_common_begin(plan_builder *b) {
@@ -163,6 +189,7 @@ void plan_common_begin(plan_builder *b) {
   SET(arch_suffix, 0, "nothing here needs arch-specific instructions; PTX serves later cards");
 
   int type = plan_asked(b, SPEC_DTYPE_A, GG_F32);
+  bool wide = type == GG_F64 || type == GG_F32 || type == GG_S32;
   SET(type_a, type, plan_given(b, SPEC_DTYPE_A) ? "asked by the spec" : "f32 unless asked");
   SET(type_b, plan_asked(b, SPEC_DTYPE_B, type),
       plan_given(b, SPEC_DTYPE_B) ? "asked by the spec" : "as A");
@@ -170,28 +197,12 @@ void plan_common_begin(plan_builder *b) {
       plan_given(b, SPEC_DTYPE_D) ? "asked by the spec" : "as A");
   SET(type_c, plan_asked(b, SPEC_DTYPE_C, p->type_d),
       plan_given(b, SPEC_DTYPE_C) ? "asked by the spec" : "as D");
-  SET(type_acc, plan_asked(b, SPEC_DTYPE_ACC, type),
-      plan_given(b, SPEC_DTYPE_ACC) ? "asked by the spec" : "as A");
-  if (type != GG_F32 && type != GG_F64)
-    plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
-                "%s is not served by CUDA-core FMAs in family %s; use f32 or f64", dtype_name(type),
-                spec_family_name(p->family));
-  static const struct {
-    plan_field plan;
-    spec_field spec;
-  } same[] = {{PLAN_type_b, SPEC_DTYPE_B},
-              {PLAN_type_d, SPEC_DTYPE_D},
-              {PLAN_type_c, SPEC_DTYPE_C},
-              {PLAN_type_acc, SPEC_DTYPE_ACC}};
-  for (size_t i = 0; i < sizeof same / sizeof same[0]; ++i) {
-    int other = plan_value(p, same[i].plan);
-    if (other != type)
-      plan_refuse(b, same[i].spec, "dtype-family",
-                  "%s differs from dtype.a = %s; family %s computes in one type", dtype_name(other),
-                  dtype_name(type), spec_family_name(p->family));
-  }
-  int bytes = dtype_bytes(type);
-  SET(element, bytes, "sizeof %s", dtype_name(type));
+  SET(type_acc, plan_asked(b, SPEC_DTYPE_ACC, wide ? type : GG_F32),
+      plan_given(b, SPEC_DTYPE_ACC) ? "asked by the spec"
+      : wide                        ? "as A"
+                                    : "sums of narrow types in f32");
+  SET(element, dtype_bytes(type), "sizeof %s", dtype_name(type));
+  SET(element_d, dtype_bytes(p->type_d), "sizeof %s", dtype_name(p->type_d));
   SET(layout, plan_asked(b, SPEC_LAYOUT, LAYOUT_NN),
       plan_given(b, SPEC_LAYOUT) ? "asked by the spec" : "both operands row-major as written");
   TAKE(alpha, ALPHA, GG_SCALAR_ANY, NULL, "read at run time: one kernel serves every alpha");
@@ -307,7 +318,7 @@ void plan_free(kernel_plan *p) {
 
 /* -- Showing -------------------------------------------------------------------------------- */
 
-static const char *const path_names[] = {"none", "cp.async", "staged"};
+static const char *const path_names[] = {"none", "cp.async", "staged", "tma"};
 static const char *const order_names[] = {"row", "column", "serpentine"};
 static const char *const along_names[] = {"m", "n"};
 static const char *const scalar_names[] = {"any", "zero", "one"};

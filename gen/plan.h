@@ -24,9 +24,10 @@ typedef enum plan_variant {
 
 /* How an operand gets from global to shared memory. */
 typedef enum copy_path {
-  PATH_NONE,  /* read straight from global memory (naive) */
-  PATH_ASYNC, /* cp.async */
-  PATH_STAGED /* global load into registers, shared store */
+  PATH_NONE,   /* read straight from global memory (naive) */
+  PATH_ASYNC,  /* cp.async */
+  PATH_STAGED, /* global load into registers, shared store */
+  PATH_TMA     /* tensor memory accelerator */
 } copy_path;
 
 /* ORDER PLAN. X(member, unit or enumeration, what it is) */
@@ -40,7 +41,8 @@ typedef enum copy_path {
   X(type_c, "dtype", "element of C")                                                               \
   X(type_d, "dtype", "element of D")                                                               \
   X(type_acc, "dtype", "accumulator")                                                              \
-  X(element, "bytes", "one element of A, B, C and D")                                              \
+  X(element, "bytes", "one element of A and B")                                                    \
+  X(element_d, "bytes", "one element of C and D")                                                  \
   X(layout, "layout", "storage of A and B")                                                        \
   X(tile_m, "elements", "rows of D a block computes")                                              \
   X(tile_n, "elements", "columns of D a block computes")                                           \
@@ -49,9 +51,16 @@ typedef enum copy_path {
   X(thread_n, "elements", "columns of D a thread computes")                                        \
   X(lanes_m, "lanes", "lanes of a warp along m")                                                   \
   X(lanes_n, "lanes", "lanes of a warp along n")                                                   \
+  X(inst_m, "elements", "rows of one tensor-core instruction")                                     \
+  X(inst_n, "elements", "columns of one tensor-core instruction")                                  \
+  X(inst_k, "elements", "k of one tensor-core instruction")                                        \
   X(warps_m, "warps", "warps of a k slice along m")                                                \
   X(warps_n, "warps", "warps of a k slice along n")                                                \
   X(k_slices, "groups", "warp groups that share a block's k tile")                                 \
+  X(groups, "warpgroups", "that compute; one more copies")                                         \
+  X(producer_registers, "registers", "a thread of the copying warpgroup")                          \
+  X(consumer_registers, "registers", "a thread of a computing warpgroup")                          \
+  X(persistent, "bool", "blocks take tile after tile")                                             \
   X(threads, "threads", "a block")                                                                 \
   X(min_blocks, "blocks/SM", "asked of the compiler")                                              \
   X(stages, "stages", "ring in shared memory")                                                     \
@@ -74,6 +83,11 @@ typedef enum copy_path {
   X(bytes_b, "bytes", "B's part of a stage")                                                       \
   X(stage_bytes, "bytes", "one stage")                                                             \
   X(reduce_bytes, "bytes", "shared memory to sum k slices; reuses the ring")                       \
+  X(panel, "elements", "columns of D in one TMA store")                                            \
+  X(panels, "panels", "of D staged in shared memory by each warpgroup")                            \
+  X(panel_bytes, "bytes", "one panel")                                                             \
+  X(d_bytes, "bytes", "staging of D")                                                              \
+  X(barrier_bytes, "bytes", "mbarriers")                                                           \
   X(shared_bytes, "bytes", "dynamic shared memory")                                                \
   X(vector, "elements", "one shared load of a fragment")                                           \
   X(store_vector, "elements", "one store of D")                                                    \

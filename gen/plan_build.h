@@ -26,6 +26,10 @@ const plan_family *plan_family_of(int family);
 void plan_make_naive(plan_builder *b);
 void plan_make_smem(plan_builder *b);
 void plan_make_simt(plan_builder *b);
+void plan_make_wgmma(plan_builder *b);
+
+/* Refuses all but f32 or f64 throughout; narrow: f16 and bf16 with f32 sums as well. */
+void plan_require_types(plan_builder *b, bool narrow);
 
 /* Sets a field and its reason. */
 void plan_set(plan_builder *b, plan_field f, int value, const char *why, ...)

@@ -16,6 +16,7 @@ static int register_estimate(const kernel_plan *p) {
 
 void plan_make_naive(plan_builder *b) {
   kernel_plan *p = b->plan;
+  plan_require_types(b, true);
   if (b->variant == VARIANT_EDGE) {
     b->result = PLAN_SAME; /* copies are one element wide anyway: narrow is the guarded twin */
     return;

@@ -415,6 +415,7 @@ static void estimate_code(plan_builder *b) {
 
 void plan_make_simt(plan_builder *b) {
   kernel_plan *p = b->plan;
+  plan_require_types(b, false);
   check_lanes(b);
   if (b->result == PLAN_OK) choose_thread_tile(b);
   if (b->result == PLAN_OK) choose_block_tile(b);

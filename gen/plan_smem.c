@@ -9,6 +9,7 @@
 
 void plan_make_smem(plan_builder *b) {
   kernel_plan *p = b->plan;
+  plan_require_types(b, false);
   if (b->variant == VARIANT_EDGE) {
     b->result = PLAN_SAME; /* copies are one element wide anyway: narrow is the guarded twin */
     return;

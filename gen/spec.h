@@ -17,14 +17,21 @@
 
 enum { SPEC_UNSET = INT_MIN };
 
-typedef enum spec_family { FAMILY_NAIVE, FAMILY_SMEM, FAMILY_SIMT, FAMILY_COUNT } spec_family;
+typedef enum spec_family {
+  FAMILY_NAIVE,
+  FAMILY_SMEM,
+  FAMILY_SIMT,
+  FAMILY_WGMMA,
+  FAMILY_COUNT
+} spec_family;
 typedef enum spec_layout { LAYOUT_NN, LAYOUT_NT, LAYOUT_TN, LAYOUT_TT } spec_layout;
 typedef enum fma_order { ORDER_ROW, ORDER_COLUMN, ORDER_SERPENTINE } fma_order;
 typedef enum raster_along { RASTER_M, RASTER_N } raster_along;
 
 /* ORDER FIELD. X(id, dotted name, kind, smallest, largest)
- * kinds: INT; BOOL; FAMILY, DTYPE, LAYOUT, ORDER, ALONG (names); UNROLL ("full" = 0, or steps);
- * SCALAR (true: at run time = GG_SCALAR_ANY; 0 or false = GG_SCALAR_ZERO; 1 = GG_SCALAR_ONE). */
+ * kinds: INT; BOOL; FAMILY, DTYPE, LAYOUT, ORDER, ALONG (names); UNROLL ("full" = 0, or
+ * steps); SCALAR (true: at run time = GG_SCALAR_ANY; 0 or false = GG_SCALAR_ZERO; 1 =
+ * GG_SCALAR_ONE). */
 #define SPEC_FIELDS(X)                                                                             \
   X(FAMILY, "family", FAMILY, 0, 0)                                                                \
   X(DTYPE_A, "dtype.a", DTYPE, 0, 0)                                                               \

@@ -180,9 +180,9 @@ static bool append_leaf(spec_loader *l, lua_State *L, int idx, const path *at, i
   return points_append(l, out, &p);
 }
 
-/* dtype = "f32": all of a, b, d and the accumulator. */
+/* dtype = "f32": all of a, b and d; the accumulator is planned. */
 static bool append_dtype(spec_loader *l, lua_State *L, int idx, const path *at, point_list *out) {
-  static const spec_field same[] = {SPEC_DTYPE_A, SPEC_DTYPE_B, SPEC_DTYPE_D, SPEC_DTYPE_ACC};
+  static const spec_field same[] = {SPEC_DTYPE_A, SPEC_DTYPE_B, SPEC_DTYPE_D};
   spec_point p = points_nothing();
   int value = read_leaf(l, L, idx, SPEC_DTYPE_A, at->place);
   for (size_t i = 0; i < sizeof same / sizeof *same; ++i) {

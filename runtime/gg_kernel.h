@@ -56,6 +56,7 @@ typedef enum gg_scalar_class {
 #endif
 
 typedef long long gg_i64;
+typedef unsigned long long gg_u64;
 
 // A scalar, read in the accumulator's type.
 typedef union gg_scalar {

@@ -9,6 +9,7 @@ return { args = [[
 #endif
 
 typedef long long gg_i64;
+typedef unsigned long long gg_u64;
 
 // A scalar, read in the accumulator's type.
 typedef union gg_scalar {

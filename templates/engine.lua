@@ -20,7 +20,7 @@ end
 -- Names that modules and templates see. No pairs: nothing is ever emitted in table order.
 local base = {
   string = string, table = table, math = math, ipairs = ipairs, select = select, type = type,
-  error = error, assert = assert, tostring = tostring, setmetatable = setmetatable, next = next,
+  error = error, assert = assert, tostring = tostring, tonumber = tonumber, setmetatable = setmetatable, next = next,
 }
 
 function base.use(name)

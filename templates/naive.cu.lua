@@ -1,5 +1,6 @@
 $ local frame, raster, names, scalars = use("frame"), use("raster"), use("names"), use("scalars")
-$ local T, t, U = names.c_type(p.type_a), p.type_a, p.unroll_k
+$ local T, t, U = names.c_type(p.type_acc), p.type_acc, p.unroll_k
+$ local M, m = names.memory_type(p.type_a), names.memory_name(p.type_a)
 $ local guarded = p.variant ~= "full"
 $ local a_along_k, b_along_k = names.contiguous_k(p, "a"), names.contiguous_k(p, "b")
 $ local a_step = a_along_k and "1" or "p.lda"
@@ -16,20 +17,20 @@ $ if guarded then
   if (row >= p.m || column >= p.n) return;
 $ end
   ${scalars.declare(p)}
-  const ${T} *ga = (const ${T} *)p.a + batch * p.stride_a + ${a_along_k and "row * p.lda" or "row"};
-  const ${T} *gb = (const ${T} *)p.b + batch * p.stride_b + ${b_along_k and "column * p.ldb" or "column"};
+  const ${M} *ga = (const ${M} *)p.a + batch * p.stride_a + ${a_along_k and "row * p.lda" or "row"};
+  const ${M} *gb = (const ${M} *)p.b + batch * p.stride_b + ${b_along_k and "column * p.ldb" or "column"};
 
   // -- Main loop: acc = sum over k of A[row,k] * B[k,column], ${U} steps unrolled
   ${T} acc = ${names.zero(t)};
   gg_i64 done = 0;
   for (; done + ${U} <= k; done += ${U}) {
 $ for s = 0, U - 1 do
-    ${T} a${s}, b${s};
-    gg_ldg_${t}(&a${s}, ga + ${s} * ${a_step});
-    gg_ldg_${t}(&b${s}, gb + ${s} * ${b_step});
+    ${M} a${s}, b${s};
+    gg_ldg_${m}(&a${s}, ga + ${s} * ${a_step});
+    gg_ldg_${m}(&b${s}, gb + ${s} * ${b_step});
 $ end
 $ for s = 0, U - 1 do
-    acc = ${names.fma(t)}(a${s}, b${s}, acc);
+    acc = ${names.fma(t)}(${names.widened(p.type_a, "a" .. s)}, ${names.widened(p.type_b, "b" .. s)}, acc);
 $ end
     ga += ${U} * ${a_step};
     gb += ${U} * ${b_step};
@@ -37,10 +38,10 @@ $ end
 $ if guarded and U > 1 then
   // the last k % ${U} steps
   for (; done < k; ++done) {
-    ${T} a, b;
-    gg_ldg_${t}(&a, ga);
-    gg_ldg_${t}(&b, gb);
-    acc = ${names.fma(t)}(a, b, acc);
+    ${M} a, b;
+    gg_ldg_${m}(&a, ga);
+    gg_ldg_${m}(&b, gb);
+    acc = ${names.fma(t)}(${names.widened(p.type_a, "a")}, ${names.widened(p.type_b, "b")}, acc);
     ga += ${a_step};
     gb += ${b_step};
   }
@@ -51,10 +52,10 @@ $ end
 $ local reads = scalars.reads_c(p)
 $ if reads then
   ${reads == "" and "{" or "if (" .. reads .. ") {"}
-    ${T} c;
-    gg_ld_${t}(&c, (const ${T} *)p.c + batch * p.stride_c + row * p.ldc + column);
-    x = ${scalars.plus_c(p, "x", "c")};
+    ${M} c;
+    gg_ld_${m}(&c, (const ${M} *)p.c + batch * p.stride_c + row * p.ldc + column);
+    x = ${scalars.plus_c(p, "x", names.widened(p.type_c, "c"))};
   }
 $ end
-  gg_st_${t}((${T} *)p.d + batch * p.stride_d + row * p.ldd + column, x);
+  gg_st_${m}((${M} *)p.d + batch * p.stride_d + row * p.ldd + column, ${names.narrowed(p.type_d, "x")});
 }

@@ -2,13 +2,29 @@
 
 local names = {}
 
-local c_types = { f32 = "float", f64 = "double" }
+local c_types = { f32 = "float", f64 = "double", s32 = "int" }
+-- Narrow floats travel as raw integers; primitives convert them.
+local memory_types = { f32 = "float", f64 = "double", f16 = "unsigned short", bf16 = "unsigned short" }
+local memory_names = { f32 = "f32", f64 = "f64", f16 = "u16", bf16 = "u16" }
 local zeros = { f32 = "0.0f", f64 = "0.0" }
 local fmas = { f32 = "fmaf", f64 = "fma" }
 
 function names.c_type(dtype) return c_types[dtype] end
 function names.zero(dtype) return zeros[dtype] end
 function names.fma(dtype) return fmas[dtype] end
+
+-- Type and primitive suffix of an element in memory.
+function names.memory_type(dtype) return memory_types[dtype] end
+function names.memory_name(dtype) return memory_names[dtype] end
+
+local function narrow(dtype) return dtype == "f16" or dtype == "bf16" end
+
+-- Expression that widens x from memory to the accumulator's type, and back.
+function names.widened(dtype, x) return narrow(dtype) and ("gg_f32_from_%s(%s)"):format(dtype, x) or x end
+function names.narrowed(dtype, x) return narrow(dtype) and ("gg_cvt_%s(%s)"):format(dtype, x) or x end
+
+-- Two f32 as one 32-bit register of two narrow floats, the first in the low half.
+function names.packed(dtype, low, high) return ("gg_cvt_%sx2(%s, %s)"):format(dtype, low, high) end
 
 -- Is the operand's contiguous axis k? A as written (n) and B transposed (t) are contiguous in k.
 function names.contiguous_k(p, operand)

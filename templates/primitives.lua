@@ -129,6 +129,165 @@ static __device__ __forceinline__ void gg_bar_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" : : "r"(id), "r"(threads) : "memory");
 }]])
 
+define("gg_ldg_u16", {}, [[
+static __device__ __forceinline__ void gg_ldg_u16(unsigned short *x, const unsigned short *p) {
+  asm volatile("ld.global.nc.b16 %0, [%1];" : "=h"(*x) : "l"(p));
+}]])
+define("gg_ld_u16", {}, [[
+static __device__ __forceinline__ void gg_ld_u16(unsigned short *x, const unsigned short *p) {
+  asm volatile("ld.global.b16 %0, [%1];" : "=h"(*x) : "l"(p) : "memory");
+}]])
+define("gg_st_u16", {}, [[
+static __device__ __forceinline__ void gg_st_u16(unsigned short *p, unsigned short x) {
+  asm volatile("st.global.b16 [%0], %1;" : : "l"(p), "h"(x) : "memory");
+}]])
+for _, t in ipairs { "f16", "bf16" } do
+  define("gg_f32_from_" .. t, {}, ([[
+static __device__ __forceinline__ float gg_f32_from_%s(unsigned short x) {
+  float y;
+  asm("cvt.f32.%s %%0, %%1;" : "=f"(y) : "h"(x));
+  return y;
+}]]):format(t, t))
+  define("gg_cvt_" .. t, {}, ([[
+static __device__ __forceinline__ unsigned short gg_cvt_%s(float x) {
+  unsigned short y;
+  asm("cvt.rn.%s.f32 %%0, %%1;" : "=h"(y) : "f"(x));
+  return y;
+}]]):format(t, t))
+  define(("gg_cvt_%sx2"):format(t), {}, ([[
+static __device__ __forceinline__ unsigned gg_cvt_%sx2(float low, float high) {
+  unsigned y;
+  asm("cvt.rn.%sx2.f32 %%0, %%1, %%2;" : "=r"(y) : "f"(high), "f"(low));
+  return y;
+}]]):format(t, t))
+end
+
+define("gg_shfl_sync_idx_u32", {}, [[
+static __device__ __forceinline__ unsigned gg_shfl_sync_idx_u32(unsigned x, int lane) {
+  unsigned y;
+  asm volatile("shfl.sync.idx.b32 %0, %1, %2, 31, -1;" : "=r"(y) : "r"(x), "r"(lane));
+  return y;
+}]])
+define("gg_mbar_init", { "gg_shared" }, [[
+static __device__ __forceinline__ void gg_mbar_init(unsigned off, unsigned count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" : : "r"(gg_shared(off)), "r"(count) : "memory");
+}]])
+define("gg_fence_mbarrier_init", {}, [[
+static __device__ __forceinline__ void gg_fence_mbarrier_init(void) {
+  asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
+}]])
+define("gg_mbar_arrive", { "gg_shared" }, [[
+static __device__ __forceinline__ void gg_mbar_arrive(unsigned off) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(gg_shared(off)) : "memory");
+}]])
+define("gg_mbar_arrive_expect_tx", { "gg_shared" }, [[
+static __device__ __forceinline__ void gg_mbar_arrive_expect_tx(unsigned off, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+               : : "r"(gg_shared(off)), "r"(bytes) : "memory");
+}]])
+define("gg_mbar_wait", { "gg_shared" }, [[
+static __device__ __forceinline__ void gg_mbar_wait(unsigned off, unsigned parity) {
+  asm volatile("{\n"
+               ".reg .pred done;\n"
+               "wait%=:\n"
+               "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+               "@!done bra wait%=;\n"
+               "}" : : "r"(gg_shared(off)), "r"(parity) : "memory");
+}]])
+define("gg_tma_load_3d", { "gg_shared" }, [[
+static __device__ __forceinline__ void gg_tma_load_3d(unsigned off, const gg_tensor_map *map, int x, int y,
+                                                      int z, unsigned mbar) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%3, %4, %5}], [%2];"
+               : : "r"(gg_shared(off)), "l"(map), "r"(gg_shared(mbar)), "r"(x), "r"(y), "r"(z) : "memory");
+}]])
+define("gg_tma_store_3d", { "gg_shared" }, [[
+static __device__ __forceinline__ void gg_tma_store_3d(const gg_tensor_map *map, unsigned off, int x, int y, int z) {
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.tile.bulk_group [%0, {%2, %3, %4}], [%1];"
+               : : "l"(map), "r"(gg_shared(off)), "r"(x), "r"(y), "r"(z) : "memory");
+}]])
+define("gg_bulk_commit", {}, [[
+static __device__ __forceinline__ void gg_bulk_commit(void) {
+  asm volatile("cp.async.bulk.commit_group;" : : : "memory");
+}]])
+for n = 0, 7 do
+  define("gg_bulk_wait_read_" .. n, {}, ([[
+static __device__ __forceinline__ void gg_bulk_wait_read_%d(void) {
+  asm volatile("cp.async.bulk.wait_group.read %d;" : : : "memory");
+}]]):format(n, n))
+  define("gg_bulk_wait_" .. n, {}, ([[
+static __device__ __forceinline__ void gg_bulk_wait_%d(void) {
+  asm volatile("cp.async.bulk.wait_group %d;" : : : "memory");
+}]]):format(n, n))
+  define("gg_wgmma_wait_" .. n, {}, ([[
+static __device__ __forceinline__ void gg_wgmma_wait_%d(void) {
+  asm volatile("wgmma.wait_group.sync.aligned %d;" : : : "memory");
+}]]):format(n, n))
+end
+define("gg_fence_proxy_async", {}, [[
+static __device__ __forceinline__ void gg_fence_proxy_async(void) {
+  asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+}]])
+define("gg_wgmma_fence", {}, [[
+static __device__ __forceinline__ void gg_wgmma_fence(void) {
+  asm volatile("wgmma.fence.sync.aligned;" : : : "memory");
+}]])
+define("gg_wgmma_commit", {}, [[
+static __device__ __forceinline__ void gg_wgmma_commit(void) {
+  asm volatile("wgmma.commit_group.sync.aligned;" : : : "memory");
+}]])
+define("gg_wgmma_desc", { "gg_shared" }, [[
+// Matrix descriptor of shared memory: byte strides, layout 1 is the 128-byte swizzle.
+static __device__ __forceinline__ gg_u64 gg_wgmma_desc(unsigned off, unsigned lbo, unsigned sbo, unsigned layout) {
+  return (gg_u64)((gg_shared(off) & 0x3ffff) >> 4) | (gg_u64)(lbo >> 4) << 16 | (gg_u64)(sbo >> 4) << 32
+         | (gg_u64)layout << 62;
+}]])
+define("gg_stmatrix_x4", { "gg_shared" }, [[
+static __device__ __forceinline__ void gg_stmatrix_x4(unsigned off, const unsigned *r) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
+               : : "r"(gg_shared(off)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
+}]])
+for n = 24, 248, 8 do
+  for _, way in ipairs { "inc", "dec" } do
+    define(("gg_setmaxnreg_%s_%d"):format(way, n), {}, ([[
+static __device__ __forceinline__ void gg_setmaxnreg_%s_%d(void) {
+  asm volatile("setmaxnreg.%s.sync.aligned.u32 %d;");
+}]]):format(way, n, way, n))
+  end
+end
+
+-- wgmma with both operands in shared memory; t in the order: MN-major (turned by the instruction).
+local function wgmma(name)
+  local n, k, t, order = name:match("^gg_wgmma_m64n(%d+)k(%d+)_(b?f16)_ss_?([nt]*)$")
+  if not n then return nil end
+  n, k = tonumber(n), tonumber(k)
+  local lines = {}
+  local function add(text) lines[#lines + 1] = text end
+  add(("static __device__ __forceinline__ void %s(float *d, gg_u64 a, gg_u64 b, int add) {"):format(name))
+  add('  asm volatile("{\\n"')
+  add('               ".reg .pred p;\\n"')
+  add(('               "setp.ne.b32 p, %%%d, 0;\\n"'):format(n // 2 + 2))
+  add(('               "wgmma.mma_async.sync.aligned.m64n%dk%d.f32.%s.%s {"'):format(n, k, t, t))
+  local function row(first, format, separator)
+    local items = {}
+    for i = first, first + 7 do if i < n // 2 then items[#items + 1] = (format:gsub("#", tostring(i))) end end
+    return table.concat(items, separator)
+  end
+  for i = 0, n // 2 - 1, 8 do
+    add(('               "%s%s"'):format(row(i, "%#", ", "), i + 8 < n // 2 and ", " or "}, "))
+  end
+  add(('               "%%%d, %%%d, p, 1, 1, %d, %d;\\n"'):format(n // 2, n // 2 + 1,
+    order:sub(1, 1) == "t" and 1 or 0, order:sub(2, 2) == "t" and 1 or 0))
+  add('               "}"')
+  for i = 0, n // 2 - 1, 8 do
+    local comma = i + 8 < n // 2 and "," or ""
+    add(("               %s%s%s"):format(i == 0 and ": " or "  ", row(i, '"+f"(d[#])', ", "), comma))
+  end
+  add('               : "l"(a), "l"(b), "r"(add));')
+  add("}")
+  return { uses = {}, text = table.concat(lines, "\n") }
+end
+
 -- Text of section 3 for a kernel whose lines are given: the definitions in order of first use,
 -- each after those it needs.
 function primitives.section(lines, shared_bytes)
@@ -140,7 +299,7 @@ function primitives.section(lines, shared_bytes)
   local function add(name)
     if done[name] then return end
     done[name] = true
-    local definition = definitions[name]
+    local definition = definitions[name] or wgmma(name)
     if definition == nil then error("no primitive is called " .. name, 0) end
     for _, needed in ipairs(definition.uses) do add(needed) end
     for line in (definition.text .. "\n"):gmatch("([^\n]*)\n") do out[#out + 1] = line end

@@ -7,3 +7,4 @@ gemm { family = "smem", dtype = f32, layout = "nn" }
 gemm { family = "simt", dtype = f32, layout = { "nn", "tn" }, tile = small, stages = 3 }
 gemm { family = "simt", dtype = f32, layout = "nn", tile = small, stages = 1 }
 gemm { family = "simt", dtype = f32, layout = "nn", tile = small, stages = 3, k_slices = 2 }
+gemm { family = "wgmma", dtype = "bf16", layout = "nt", tile = { m = 128, n = 128 }, stages = 3 }

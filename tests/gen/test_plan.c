@@ -78,6 +78,7 @@ static const setting shapes[][12] = {
     {{SPEC_LAYOUT, LAYOUT_NN}, {SPEC_UNROLL_K, 1}, {END, 0}},
     {{SPEC_FAMILY, FAMILY_NAIVE}, {END, 0}},
     {{SPEC_FAMILY, FAMILY_SMEM}, {SPEC_LAYOUT, LAYOUT_TN}, {END, 0}},
+    {{SPEC_FAMILY, FAMILY_WGMMA}, {SPEC_DTYPE_A, GG_F16}, {SPEC_LAYOUT, LAYOUT_NN}, {END, 0}},
 };
 static const char *const gpus[] = {"v100", "t4", "a100-sxm-80", "rtx-4090", "h200"};
 
@@ -87,6 +88,7 @@ static void every_number_has_a_reason_and_plans_are_pure(void **state) {
   for (size_t g = 0; g < sizeof gpus / sizeof gpus[0]; ++g) {
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; ++i) {
       kernel_spec s = spec_of(gpus[g], shapes[i]);
+      if (s.value[SPEC_FAMILY] == FAMILY_WGMMA && !s.gpu.has_wgmma) continue;
       for (int v = 0; v < VARIANT_COUNT; ++v) {
         kernel_plan p, again;
         plan_fault fault;
@@ -158,6 +160,31 @@ static void the_illegal_is_refused_with_its_field(void **state) {
     spec_field field;
     const char *code;
   } cases[] = {
+      {"a100-sxm-80",
+       {{SPEC_FAMILY, FAMILY_WGMMA}, {SPEC_DTYPE_A, GG_BF16}, {END, 0}},
+       SPEC_FAMILY,
+       "family-gpu"},
+      {"h100-sxm", {{SPEC_FAMILY, FAMILY_WGMMA}, {END, 0}}, SPEC_DTYPE_A, "dtype-family"},
+      {"h100-sxm",
+       {{SPEC_FAMILY, FAMILY_WGMMA}, {SPEC_DTYPE_A, GG_BF16}, {SPEC_TILE_N, 200}, {END, 0}},
+       SPEC_TILE_N,
+       "tile-multiple"},
+      {"h100-sxm",
+       {{SPEC_FAMILY, FAMILY_WGMMA},
+        {SPEC_DTYPE_A, GG_BF16},
+        {SPEC_TILE_M, 256},
+        {SPEC_TILE_N, 256},
+        {END, 0}},
+       SPEC_TILE_N,
+       "registers"},
+      {"h100-sxm",
+       {{SPEC_FAMILY, FAMILY_WGMMA}, {SPEC_DTYPE_A, GG_BF16}, {SPEC_STAGES, 6}, {END, 0}},
+       SPEC_STAGES,
+       "shared-memory"},
+      {"h100-sxm",
+       {{SPEC_FAMILY, FAMILY_WGMMA}, {SPEC_DTYPE_A, GG_BF16}, {SPEC_PADDING, 4}, {END, 0}},
+       SPEC_PADDING,
+       "field-family"},
       {"h100-sxm",
        {{SPEC_TILE_M, 100}, {SPEC_THREAD_M, 8}, {SPEC_THREAD_N, 8}, {END, 0}},
        SPEC_TILE_M,
@@ -267,6 +294,33 @@ static void registers_are_those_of_a_quarter(void **state) {
   plan_free(&p);
 }
 
+/* wgmma: two warpgroups of 64 rows, 128 accumulators each; a ring beside all of D; the narrow
+ * kernel is one of family naive. */
+static void wgmma_tiles_fill_the_block(void **state) {
+  (void)state;
+  kernel_spec s = spec_of("h200", (setting[]){{SPEC_FAMILY, FAMILY_WGMMA},
+                                              {SPEC_DTYPE_A, GG_BF16},
+                                              {SPEC_LAYOUT, LAYOUT_TN},
+                                              {END, 0}});
+  kernel_plan p;
+  plan_fault fault;
+  made(&s, VARIANT_FULL, &p);
+  assert_int_equal(p.groups, 2);
+  assert_int_equal(p.threads, 384);
+  assert_int_equal(p.stage_bytes, (128 + 256) * 128);
+  assert_int_equal(p.stages, 3);
+  assert_int_equal(p.panels, 4);
+  assert_int_equal(p.shared_bytes, 3 * p.stage_bytes + 65536 + 48);
+  assert_int_equal(p.type_acc, GG_F32);
+  assert_int_equal(p.arch_suffix, 'a');
+  plan_free(&p);
+  assert_int_equal(plan_make(&s, VARIANT_EDGE, &p, &fault), PLAN_SAME);
+  made(&s, VARIANT_NARROW, &p);
+  assert_int_equal(p.family, FAMILY_NAIVE);
+  assert_int_equal(p.align_a, 2);
+  plan_free(&p);
+}
+
 /* Variants: full asks for multiples of the tile, edge for multiples of a copy, narrow for nothing.
  */
 static void variants_ask_for_what_they_need(void **state) {
@@ -300,6 +354,7 @@ int main(void) {
       cmocka_unit_test(the_illegal_is_refused_with_its_field),
       cmocka_unit_test(a_thread_tile_left_out_fits_all_variants),
       cmocka_unit_test(registers_are_those_of_a_quarter),
+      cmocka_unit_test(wgmma_tiles_fill_the_block),
       cmocka_unit_test(variants_ask_for_what_they_need),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
