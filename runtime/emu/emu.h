@@ -352,8 +352,6 @@ void ggi_emu_trace_free(emu_area *a);
 void ggi_emu_global_fixed(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line);
 void ggi_emu_global_read(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line);
 void ggi_emu_global_write(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line);
-/* By a bulk store: the block's own threads may have read the words before. */
-void ggi_emu_global_write_bulk(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line);
 void ggi_emu_global_begin(gg_emu *e);
 /* Finds the launch's races. 0, or -1: memory is short. */
 int ggi_emu_global_end(gg_emu *e, const gg_emu_launch *l, emu_notes *notes);

@@ -8,8 +8,8 @@
  *   tensor_map.c    the emulator's tensor maps: encoding, boxes
  *   tma_load.c      bulk and tensor loads
  *   tma_store.c     bulk and tensor stores, reductions
- *   wgmma.c         asynchronous products; descriptor.c where their operands lie
- *   cluster.c       cluster barrier, shared memory of other blocks
+ *   wgmma.c         asynchronous products; wgmma_product.c what one computes, descriptor.c where
+ * its operands lie cluster.c       cluster barrier, shared memory of other blocks
  */
 #ifndef GGI_EMU_TENSOR_H
 #define GGI_EMU_TENSOR_H
@@ -171,6 +171,26 @@ void ggi_emu_operand_each(const emu_operand *o, void (*each)(void *context, uint
 void ggi_emu_operand_load(const emu_operand *o, const uint8_t *shared, size_t room, float *out,
                           int k_rows);
 const char *ggi_emu_operand_wrong(const emu_operand *o, size_t shared_bytes); /* NULL: fine */
+
+/* -- wgmma_product.c -- */
+
+enum { EMU_PRODUCT_ROWS = 64, EMU_PRODUCT_LANES = 128 };
+enum { EMU_ACC_F32, EMU_ACC_F16, EMU_ACC_S32 };
+
+typedef struct emu_product {
+  uint64_t da, db;
+  unsigned spec; /* GGD_WG, and the accumulators in bits 28.. */
+  int scale;
+  unsigned (*a)[4]; /* registers of A, by thread; NULL: in shared memory */
+} emu_product;
+
+int ggi_emu_product_n(unsigned spec);
+int ggi_emu_product_acc(unsigned spec);
+emu_operand ggi_emu_product_a(const emu_product *o);
+emu_operand ggi_emu_product_b(const emu_product *o);
+/* c[64][n] (integers as such) += A B; a and b: room for 64 x 32 and 32 x 256 values. */
+void ggi_emu_product(const emu_product *o, const uint8_t *shared, size_t room, float *c, float *a,
+                     float *b);
 
 /* -- wgmma.c -- */
 uint32_t ggi_emu_group_engine(const emu_block *b, uint32_t group);

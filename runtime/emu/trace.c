@@ -2,11 +2,9 @@
  *
  * A launch has no order between threads that this emulator would track in global memory, so every
  * word written by one thread belongs to that thread for the launch: no other may write or read it,
- * and what is read as constant (gg_ldg, the source of a copy) may not be written at all. A bulk
- * store writes for its whole block, from shared memory whose order is checked there: that threads
- * of the block have read the words before (C in place) is no race. Accesses of 1 and 2 bytes are
- * kept per byte, in arrays of their own. Invariant: only maxima are kept, which do not depend on
- * the order of events; the launch's end compares them.
+ * and what is read as constant (gg_ldg, the source of a copy) may not be written at all. Accesses
+ * of 1 and 2 bytes are kept per byte, in arrays of their own. Invariant: only maxima are kept,
+ * which do not depend on the order of events; the launch's end compares them.
  */
 #include "emu.h"
 #include <pthread.h>
@@ -97,9 +95,6 @@ void ggi_emu_global_fixed(emu_world *w, emu_area *a, const void *p, unsigned byt
   }
 }
 
-/* Marks the line of a bulk store. */
-enum { BULK = 1 << (EMU_LINE_BITS - 1) };
-
 /* (thread + 1, line) in one number: the thread decides, the line tells. */
 static uint64_t trace_key(const emu_world *w, int line) {
   uint64_t thread = w->first_thread + w->current->agent + 1;
@@ -109,10 +104,7 @@ static uint64_t key_thread(uint64_t key) {
   return (key >> EMU_LINE_BITS) - 1;
 }
 static int key_line(uint64_t key) {
-  return (int)(key & (BULK - 1));
-}
-static int key_bulk(uint64_t key) {
-  return (key & BULK) != 0;
+  return (int)(key & ((1u << EMU_LINE_BITS) - 1));
 }
 
 static void leave_trace(emu_world *w, _Atomic(emu_trace *) *where, const emu_area *a, span s,
@@ -145,10 +137,6 @@ void ggi_emu_global_write(emu_world *w, emu_area *a, const void *p, unsigned byt
   mark_chunk(a, (((uintptr_t)p + bytes - 1) >> 2) - (a->start >> 2));
   span s = span_of(a, p, bytes);
   leave_trace(w, s.narrow ? &a->byte_written : &a->written, a, s, line);
-}
-
-void ggi_emu_global_write_bulk(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line) {
-  ggi_emu_global_write(w, a, p, bytes, line | BULK);
 }
 
 /* Back to zero: small arrays by hand, the pages of large ones are given away. */
@@ -220,11 +208,6 @@ static void compare_deeds(race *r, const deeds *d) {
   if (key_thread(first) != writer)
     found(r, line, writer, key_line(first), key_thread(first), "and by");
   uint64_t reader = d->read_last;
-  uint64_t block = writer / r->block_threads;
-  if (reader != 0 && key_bulk(d->written_last) &&
-      key_thread(d->read_last) / r->block_threads == block &&
-      key_thread(~d->read_first) / r->block_threads == block)
-    reader = 0;
   if (reader != 0 && key_thread(reader) == writer) reader = ~d->read_first;
   if (reader != 0 && key_thread(reader) != writer)
     found(r, line, writer, key_line(reader), key_thread(reader), "is read by");

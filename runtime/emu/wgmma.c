@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 4 * EMU_WARP, ROWS = 64, POISON = (int)0xffbaffba };
+enum { LANES = EMU_PRODUCT_LANES, ROWS = EMU_PRODUCT_ROWS, POISON = (int)0xffbaffba };
 
 typedef struct wgmma_arg {
   void *d;
@@ -30,11 +30,9 @@ typedef struct record {
 } record;
 
 typedef struct wgmma_op {
-  uint64_t da, db;
-  unsigned spec;
-  int scale, line, ok, add_int;
+  emu_product p;
+  int line, ok;
   record *to;
-  unsigned (*a)[4]; /* registers of A, by thread; NULL: in shared memory */
 } wgmma_op;
 
 struct emu_group {
@@ -54,40 +52,6 @@ struct emu_group {
   uint32_t done_stamp;
   float *a, *b; /* room for operands */
 };
-
-typedef struct kind {
-  emu_format a, b;
-  int k;
-  emu_sum sum;
-} kind;
-
-/* ORDER TYPE (gg_emu_device.h). Sums of bf16 are verified on an H200; f16 and tf32 like mma.sync;
- * fp8 as published: 13 bits of fraction, in the result too. clang-format off */
-static const kind kinds[] = {{EMU_BF16, EMU_BF16, 16, {-126, -126, 25, 23}},
-                             {EMU_F16, EMU_F16, 16, {-14, -14, 25, 23}},
-                             {EMU_TF32, EMU_TF32, 8, {-126, -126, 25, 23}},
-                             {EMU_E4M3, EMU_E4M3, 32, {-6, -6, 13, 13}},
-                             {EMU_E5M2, EMU_E5M2, 32, {-14, -14, 13, 13}},
-                             {EMU_S8, EMU_S8, 32, {0, 0, 0, 0}},
-                             {EMU_U8, EMU_U8, 32, {0, 0, 0, 0}},
-                             {EMU_E4M3, EMU_E5M2, 32, {-6, -14, 13, 13}},
-                             {EMU_E5M2, EMU_E4M3, 32, {-14, -6, 13, 13}},
-                             {EMU_S8, EMU_U8, 32, {0, 0, 0, 0}},
-                             {EMU_U8, EMU_S8, 32, {0, 0, 0, 0}}};
-/* clang-format on */
-
-enum { ACC_F32, ACC_F16, ACC_S32 };
-
-/* spec: GGD_WG, and the accumulators in bits 28.. */
-static int n_of(unsigned spec) {
-  return (int)(spec & 0xffff);
-}
-static const kind *kind_of(unsigned spec) {
-  return &kinds[spec >> 16 & 255];
-}
-static int acc_of(unsigned spec) {
-  return (int)(spec >> 28);
-}
 
 static void short_of_memory(emu_world *w) {
   w->short_of_memory = 1;
@@ -142,9 +106,9 @@ static void store_word(void *p, int i, uint32_t x) {
 
 /* The value that register i of the lane stands for; f16 registers hold two: *second. */
 static float *place(const record *r, int acc, uint32_t lane, int i, float **second) {
-  int pair = acc == ACC_F16 ? i : i / 2; /* 2 columns of a row */
+  int pair = acc == EMU_ACC_F16 ? i : i / 2; /* 2 columns of a row */
   int row = (int)(lane / EMU_WARP) * 16 + (int)(lane % EMU_WARP) / 4 + pair % 2 * 8;
-  int column = pair / 2 * 8 + (int)lane % 4 * 2 + (acc == ACC_F16 ? 0 : i % 2);
+  int column = pair / 2 * 8 + (int)lane % 4 * 2 + (acc == EMU_ACC_F16 ? 0 : i % 2);
   float *at = &r->value[row * r->n + column];
   *second = at + 1;
   return at;
@@ -154,7 +118,7 @@ static void take(const record *r, int acc, uint32_t lane) {
   for (int i = 0; i < r->words; i++) {
     float *second, *first = place(r, acc, lane, i, &second);
     uint32_t x = load_word(r->d[lane], i);
-    if (acc == ACC_F16) {
+    if (acc == EMU_ACC_F16) {
       *first = ggi_emu_from_f16(x & 0xffff);
       *second = ggi_emu_from_f16(x >> 16);
     } else {
@@ -172,7 +136,7 @@ static void give_back(emu_world *w, const emu_group *g, const record *r, int acc
     const float *first = place(r, acc, lane, i, &second);
     uint32_t x;
     touched |= load_word(r->d[lane], i) != (uint32_t)POISON;
-    if (acc == ACC_F16)
+    if (acc == EMU_ACC_F16)
       x = ggi_emu_to_f16(*first) | ggi_emu_to_f16(*second) << 16;
     else
       memcpy(&x, first, 4);
@@ -185,7 +149,7 @@ static void give_back(emu_world *w, const emu_group *g, const record *r, int acc
 }
 
 static record *record_of(emu_world *w, emu_group *g, unsigned spec) {
-  int n = n_of(spec), words = acc_of(spec) == ACC_F16 ? n / 4 : n / 2;
+  int n = ggi_emu_product_n(spec), words = ggi_emu_product_acc(spec) == EMU_ACC_F16 ? n / 4 : n / 2;
   record *idle = NULL;
   for (size_t i = 0; i < g->record_count; i++) {
     record *r = g->records[i];
@@ -217,43 +181,6 @@ static record *record_of(emu_world *w, emu_group *g, unsigned spec) {
 
 /* -- Carrying out -- */
 
-static emu_operand operand_a(const wgmma_op *o) {
-  const kind *k = kind_of(o->spec);
-  return (emu_operand){o->da, k->a, ROWS, k->k, ggi_emu_format_bytes(k->a), o->spec >> 24 & 1};
-}
-static emu_operand operand_b(const wgmma_op *o) {
-  const kind *k = kind_of(o->spec);
-  return (emu_operand){
-      o->db, k->b, n_of(o->spec), k->k, ggi_emu_format_bytes(k->b), o->spec >> 25 & 1};
-}
-
-/* Registers of A are those of mma.sync, warp w holding rows 16 w and on. */
-static void registers_a(const wgmma_op *o, float *a) {
-  const kind *way = kind_of(o->spec);
-  int e = 4 / ggi_emu_format_bytes(way->a);
-  for (int lane = 0; lane < LANES; lane++)
-    for (int q = 0; q < 4; q++) {
-      float x[4];
-      ggi_emu_unpack(way->a, o->a[lane][q], x);
-      int row = lane / EMU_WARP * 16 + lane % EMU_WARP / 4 + q % 2 * 8;
-      for (int i = 0; i < e; i++)
-        a[row * way->k + e * (lane % 4) + i + q / 2 * 4 * e] = x[i];
-    }
-}
-
-static void sum_integers(const float *a, const float *b, float *c, int n, int k) {
-  for (int m = 0; m < ROWS; m++)
-    for (int j = 0; j < n; j++) {
-      int sum = 0;
-      uint32_t old;
-      for (int i = 0; i < k; i++)
-        sum += (int)a[m * k + i] * (int)b[i * n + j];
-      memcpy(&old, &c[m * n + j], 4);
-      old += (uint32_t)sum;
-      memcpy(&c[m * n + j], &old, 4);
-    }
-}
-
 typedef struct fetching {
   emu_world *w;
   emu_group *g;
@@ -268,29 +195,16 @@ static void end_fetch(void *context, uint32_t off) {
 }
 
 static void execute_one(emu_world *w, emu_group *g, wgmma_op *o, uint32_t stamp) {
-  const kind *way = kind_of(o->spec);
-  const uint8_t *shared = g->thread->block->shared;
-  emu_operand a = operand_a(o), b = operand_b(o);
-  int n = n_of(o->spec), k = way->k;
-  emu_sum sum = way->sum;
-  if (acc_of(o->spec) == ACC_F16) sum.kept = 10;
-  if (o->a != NULL)
-    registers_a(o, g->a);
-  else
-    ggi_emu_operand_load(&a, shared, w->shared_bytes, g->a, 0);
-  ggi_emu_operand_load(&b, shared, w->shared_bytes, g->b, 1);
-  if (!o->scale) memset(o->to->value, 0, sizeof(float) * ROWS * (size_t)n);
-  if (acc_of(o->spec) == ACC_S32)
-    sum_integers(g->a, g->b, o->to->value, n, k);
-  else
-    ggi_emu_sum(&sum, o->to->value, n, g->a, k, g->b, n, ROWS, n, k);
+  emu_block *block = g->thread->block;
+  ggi_emu_product(&o->p, block->shared, w->shared_bytes, o->to->value, g->a, g->b);
   if (w->options.check && o->ok) {
+    emu_operand a = ggi_emu_product_a(&o->p), b = ggi_emu_product_b(&o->p);
     fetching f = {w, g, g->thread, o->line, 0, stamp};
-    if (o->a == NULL) ggi_emu_operand_each(&a, end_fetch, &f);
+    if (o->p.a == NULL) ggi_emu_operand_each(&a, end_fetch, &f);
     ggi_emu_operand_each(&b, end_fetch, &f);
   }
-  free(o->a);
-  o->a = NULL;
+  free(o->p.a);
+  o->p.a = NULL;
 }
 
 static void execute(emu_world *w, emu_group *g, uint32_t until) {
@@ -330,25 +244,25 @@ static void check_operand(emu_world *w, emu_group *g, const emu_operand *o, int 
 }
 
 static void check_op(emu_world *w, emu_group *g, wgmma_op *o) {
-  emu_operand a = operand_a(o), b = operand_b(o);
-  const char *wrong_a = o->a != NULL ? NULL : ggi_emu_operand_wrong(&a, w->shared_bytes);
+  emu_operand a = ggi_emu_product_a(&o->p), b = ggi_emu_product_b(&o->p);
+  const char *wrong_a = o->p.a != NULL ? NULL : ggi_emu_operand_wrong(&a, w->shared_bytes);
   const char *wrong_b = ggi_emu_operand_wrong(&b, w->shared_bytes);
   if (wrong_a != NULL || wrong_b != NULL) {
     ggi_emu_report(w, GG_EMU_DESCRIPTOR, o->line, 0, "the descriptor of %s, %016llx, %s",
-                   wrong_a != NULL ? "A" : "B", (unsigned long long)(wrong_a ? o->da : o->db),
+                   wrong_a != NULL ? "A" : "B", (unsigned long long)(wrong_a ? o->p.da : o->p.db),
                    wrong_a != NULL ? wrong_a : wrong_b);
     return;
   }
   o->ok = 1;
   if (!w->options.check) return;
-  if (o->a == NULL) check_operand(w, g, &a, o->line);
+  if (o->p.a == NULL) check_operand(w, g, &a, o->line);
   check_operand(w, g, &b, o->line);
 }
 
 static void check_fences(emu_world *w, const emu_group *g, const wgmma_op *o) {
   for (uint32_t l = 0; l < LANES; l++) {
     const emu_thread *t = g->thread + l;
-    if (t->wgmma_fenced && (o->a == NULL || t->wgmma_fenced_a)) continue;
+    if (t->wgmma_fenced && (o->p.a == NULL || t->wgmma_fenced_a)) continue;
     ggi_emu_report(w, GG_EMU_MISSING_FENCE, o->line, 0,
                    "wgmma by %s, with no gg_wgmma_fence since its registers were last its own",
                    ggi_emu_thread_name(w, t->agent).s);
@@ -359,7 +273,7 @@ static void check_fences(emu_world *w, const emu_group *g, const wgmma_op *o) {
 static void check_alike(emu_world *w, const emu_group *g, const wgmma_op *o) {
   for (uint32_t l = 1; l < LANES; l++) {
     const wgmma_arg *x = g->arg[l];
-    if (x->da == o->da && x->db == o->db && (x->scale != 0) == o->scale) continue;
+    if (x->da == o->p.da && x->db == o->p.db && (x->scale != 0) == o->p.scale) continue;
     ggi_emu_report(w, GG_EMU_DESCRIPTOR, o->line, 0,
                    "wgmma by %s with other descriptors or scale than thread %u of its warpgroup",
                    ggi_emu_thread_name(w, g->thread->agent + l).s, g->thread->idx.x);
@@ -383,22 +297,22 @@ static wgmma_op *append(emu_world *w, emu_group *g) {
 static void issue(emu_world *w, emu_group *g) {
   wgmma_op *o = append(w, g);
   const wgmma_arg *first = g->arg[0];
-  o->da = first->da;
-  o->db = first->db;
-  o->spec = g->spec;
-  o->scale = first->scale != 0;
+  o->p.da = first->da;
+  o->p.db = first->db;
+  o->p.spec = g->spec;
+  o->p.scale = first->scale != 0;
   o->line = g->line;
   if (first->a != NULL) {
-    o->a = checked(w, malloc(sizeof(unsigned[4]) * LANES));
+    o->p.a = checked(w, malloc(sizeof(unsigned[4]) * LANES));
     for (int l = 0; l < LANES; l++)
-      memcpy(o->a[l], g->arg[l]->a, sizeof o->a[l]);
+      memcpy(o->p.a[l], g->arg[l]->a, sizeof o->p.a[l]);
   }
   check_alike(w, g, o);
   if (w->options.check) check_fences(w, g, o);
   check_op(w, g, o);
   record *r = o->to = record_of(w, g, g->spec);
   for (uint32_t l = 0; l < LANES; l++) {
-    if (r->home[l]) take(r, acc_of(g->spec), l);
+    if (r->home[l]) take(r, ggi_emu_product_acc(g->spec), l);
     r->home[l] = 0;
     g->thread[l].wgmma_issued++;
   }
@@ -443,15 +357,15 @@ static void wgmma(void *d, const unsigned *a, uint64_t da, uint64_t db, int scal
 
 void gg_emu_wgmma_f32(float *d, const unsigned *a, ggd_u64 da, ggd_u64 db, int scale, unsigned spec,
                       int line) {
-  wgmma(d, a, da, db, scale, spec | (unsigned)ACC_F32 << 28, line);
+  wgmma(d, a, da, db, scale, spec | (unsigned)EMU_ACC_F32 << 28, line);
 }
 void gg_emu_wgmma_f16(unsigned *d, const unsigned *a, ggd_u64 da, ggd_u64 db, int scale,
                       unsigned spec, int line) {
-  wgmma(d, a, da, db, scale, spec | (unsigned)ACC_F16 << 28, line);
+  wgmma(d, a, da, db, scale, spec | (unsigned)EMU_ACC_F16 << 28, line);
 }
 void gg_emu_wgmma_s32(int *d, const unsigned *a, ggd_u64 da, ggd_u64 db, int scale, unsigned spec,
                       int line) {
-  wgmma(d, a, da, db, scale, spec | (unsigned)ACC_S32 << 28, line);
+  wgmma(d, a, da, db, scale, spec | (unsigned)EMU_ACC_S32 << 28, line);
 }
 
 /* -- Fence, commit, wait: each thread for itself -- */
@@ -489,7 +403,7 @@ static void take_home(emu_world *w, emu_group *g, uint32_t lane, uint32_t done, 
   for (size_t i = 0; i < g->record_count; i++) {
     record *r = g->records[i];
     if (!r->live || r->home[lane] || r->last > done) continue;
-    int acc = r->words == r->n / 4 ? ACC_F16 : ACC_F32; /* integers are words as well */
+    int acc = r->words == r->n / 4 ? EMU_ACC_F16 : EMU_ACC_F32; /* integers are words as well */
     give_back(w, g, r, acc, lane, line);
     r->home[lane] = 1;
     int left = 0;
@@ -537,7 +451,7 @@ void ggi_emu_wgmma_end(emu_world *w, emu_block *b) {
     emu_group *g = b->group[i];
     if (g == NULL) continue;
     for (uint32_t k = 0; k < g->issued - g->executed; k++)
-      free(g->op[k].a);
+      free(g->op[k].p.a);
     for (size_t k = 0; k < g->record_count; k++)
       g->records[k]->live = 0;
     ggi_emu_clock_drop(w, g->done);
