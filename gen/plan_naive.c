@@ -67,7 +67,9 @@ void plan_make_naive(plan_builder *b) {
   SET(min_k, 0, "the loop may run zero times");
   TAKE(min_fill, MIN_FILL, 0, NULL, "always applicable");
   SET(loop_fmas, p->unroll_k, "unrolled steps");
-  SET(loop_bytes, 16 * (p->unroll_k * 8 + 8), "16 bytes an instruction, about 8 a step");
+  int step = p->element < 4 ? 12 : 8;
+  SET(loop_bytes, 16 * (p->unroll_k * step + 8), "16 bytes an instruction, about %d a step%s", step,
+      p->element < 4 ? ", two of them conversions" : "");
   SET(code_bytes, 8192 + 3 * p->loop_bytes,
       "loop, tail (which the compiler unrolls), prologue and epilogue");
   SET(compile_seconds, 30, "budget of every kernel");
