@@ -135,3 +135,56 @@ void mbarrier_misuse(const gg_args p) {
     }
   }
 }
+
+/* -- Releases by mbarrier: 64 threads; p.k = 0 is right -- */
+
+/* Warp 0 reads, its lane 0 alone lets warp 1 overwrite. 1: lanes do not meet before. */
+void lane0_release(const gg_args p) {
+  const unsigned t = threadIdx.x;
+  unsigned x;
+  if (t == 0) gg_mbar_init(1016, 1);
+  gg_sts_u32(t * 4, t);
+  gg_syncthreads();
+  if (t < 32) {
+    gg_lds_u32(&x, t * 4); /* @lane0_read */
+    if (p.k != 1) gg_syncwarp();
+    if (t == 0) gg_mbar_arrive(1016);
+    gg_st_u32((unsigned *)p.d + t, x);
+  } else {
+    gg_mbar_wait(1016, 0);
+    gg_sts_u32((t - 32) * 4, 7); /* @lane0_write */
+  }
+}
+
+/* 1: an arrival more than the phase takes, while bytes are missing. 2: mbarrier data is read with
+ * no wait. */
+void arrivals(const gg_args p) {
+  const unsigned t = threadIdx.x;
+  unsigned x;
+  if (t == 0) {
+    gg_mbar_init(1016, 1);
+    gg_fence_mbarrier_init();
+    gg_mbar_arrive_expect_tx(1016, 256);
+    if (p.k == 1) gg_mbar_arrive(1016); /* @arrivals_more */
+    gg_bulk_load(0, p.a, 256, 1016);    /* @arrivals_load */
+  }
+  gg_syncthreads();
+  if (p.k != 2) gg_mbar_wait(1016, 0);
+  gg_lds_u32(&x, t * 4); /* @arrivals_read */
+  gg_st_u32((unsigned *)p.d + t, x);
+  if (p.k == 2 && t == 0) gg_mbar_wait(1016, 0);
+}
+
+/* A relaxed arrival publishes no data: 1 uses one. */
+void relaxed(const gg_args p) {
+  const unsigned t = threadIdx.x;
+  unsigned x;
+  gg_sts_u32(t * 4, t); /* @relaxed_write */
+  if (p.k == 1)
+    gg_cluster_arrive_relaxed();
+  else
+    gg_cluster_arrive();
+  gg_cluster_wait();
+  gg_lds_u32(&x, (63 - t) * 4); /* @relaxed_read */
+  gg_st_u32((unsigned *)p.d + t, x);
+}

@@ -267,6 +267,31 @@ static void mbarriers(void **state) {
   }
 }
 
+static void releases(void **state) {
+  rig *r = *state;
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    r->options.seed = seed;
+    r->options.async = (gg_emu_async)(seed % 3);
+    r->args.k = 0;
+    rig_run(r, lane0_release);
+    rig_silent(r);
+    rig_run(r, arrivals);
+    rig_silent(r);
+    rig_run(r, relaxed);
+    rig_silent(r);
+    r->args.k = 1;
+    rig_run(r, lane0_release);
+    assert_true(rig_count(r, GG_EMU_RACE) > 0); /* seen from either side */
+    rig_expect(r, relaxed, (int)GG_EMU_RACE, "relaxed_read", "relaxed_write", 0);
+  }
+  r->options.seed = 0;
+  r->options.async = GG_EMU_LATE;
+  rig_run(r, arrivals);
+  assert_int_equal(rig_count(r, GG_EMU_BARRIER), 1);
+  r->args.k = 2;
+  rig_expect(r, arrivals, (int)GG_EMU_MISSING_WAIT, "arrivals_read", "arrivals_load", 0);
+}
+
 /* -- Tensor maps -- */
 
 static void maps(void **state) {
@@ -329,6 +354,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(clusters, setup, teardown),
       cmocka_unit_test_setup_teardown(cluster_unit, setup, teardown),
       cmocka_unit_test_setup_teardown(mbarriers, setup, teardown),
+      cmocka_unit_test_setup_teardown(releases, setup, teardown),
       cmocka_unit_test(maps),
   };
   return cmocka_run_group_tests_name("emu_tensor", tests, NULL, NULL);
