@@ -105,7 +105,7 @@ emu_mbarrier *ggi_emu_mbarrier(emu_world *w, emu_block *b, uint32_t off, int rem
                                int line);
 emu_mbarrier *ggi_emu_mbarrier_find(emu_block *b, uint32_t off);
 void ggi_emu_mbarrier_landed(emu_world *w, emu_mbarrier *m, uint32_t bytes);
-void ggi_emu_mbarriers_fenced(emu_world *w, emu_thread *t);
+emu_op_name ggi_emu_mbarrier_missing(const emu_thread *t);
 void ggi_emu_mbarriers_end(emu_world *w, emu_block *b);
 void ggi_emu_mbarriers_free(emu_block *b);
 

@@ -263,6 +263,19 @@ void gg_emu_fence_proxy_async(int line) {
 
 /* -- Ends -- */
 
+/* What the mbarrier that t waits for still lacks; empty: t waits for none. */
+emu_op_name ggi_emu_mbarrier_missing(const emu_thread *t) {
+  emu_op_name name = {""};
+  const emu_block *b = t->block;
+  for (uint32_t i = 0; i < b->mbarriers; i++) {
+    const emu_mbarrier *m = &b->mbarrier[i];
+    if ((m->waiting[t->warp->index] >> t->lane & 1) != 0)
+      snprintf(name.s, sizeof name.s, " (%u arrivals, %lld bytes missing)", m->pending,
+               (long long)m->bytes);
+  }
+  return name;
+}
+
 void ggi_emu_mbarriers_end(emu_world *w, emu_block *b) {
   for (uint32_t i = 0; i < b->mbarriers; i++) {
     emu_mbarrier *m = &b->mbarrier[i];

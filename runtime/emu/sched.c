@@ -121,8 +121,9 @@ static void report_deadlock(emu_world *w) {
       first = line;
     else if (second == 0)
       second = line;
-    int r = snprintf(text + used, sizeof text - used, "%s%u from thread %u at %s, line %d",
-                     shown ? "; " : "", n, example->idx.x, example->wait_op, line);
+    emu_op_name missing = ggi_emu_mbarrier_missing(example);
+    int r = snprintf(text + used, sizeof text - used, "%s%u from thread %u at %s, line %d%s",
+                     shown ? "; " : "", n, example->idx.x, example->wait_op, line, missing.s);
     if (r < 0 || (size_t)r >= sizeof text - used) {
       text[used] = 0;
       break;

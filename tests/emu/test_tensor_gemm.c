@@ -235,6 +235,18 @@ static void hopper_faults(void **state) {
   faults(*state, hopper_gemm, e, HOPPER_FAULTS);
 }
 
+/* A deadlock says what each mbarrier lacks. */
+static void deadlocks_tell(void **state) {
+  rig *r = *state;
+  const gg_emu_finding *f;
+  run(r, hopper_gemm, 6);
+  size_t n = gg_emu_findings(r->emu, &f), i = 0;
+  while (i < n && f[i].kind != GG_EMU_DEADLOCK)
+    i++;
+  assert_true(i < n);
+  if (strstr(f[i].text, "(0 arrivals, 16 bytes missing)") == NULL) fail_msg("%s", f[i].text);
+}
+
 static void host_threads_agree_on_findings(void **state) {
   rig *r = *state;
   for (int fault = 1; fault <= HOPPER_FAULTS; fault += 4) {
@@ -268,6 +280,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(hopper_runs_unchecked, setup_hopper, teardown),
       cmocka_unit_test_setup_teardown(counts, setup_hopper, teardown),
       cmocka_unit_test_setup_teardown(hopper_faults, setup_hopper, teardown),
+      cmocka_unit_test_setup_teardown(deadlocks_tell, setup_hopper, teardown),
       cmocka_unit_test_setup_teardown(host_threads_agree_on_findings, setup_hopper, teardown),
   };
   return cmocka_run_group_tests_name("emu_tensor_gemm", tests, NULL, NULL);
