@@ -18,6 +18,22 @@ SPILLS = SIGNATURE + "{\n" \
     + "  __syncthreads();\n" \
     + "".join(f"  d[{i} * n] = a{i} * a{511 - i};\n" for i in range(512)) + "}\n"
 
+# An accumulator is touched while its wgmma is in flight: ptxas serialises, and calls that "info".
+SERIALISED = SIGNATURE + r"""{
+  float a0 = d[0], a1 = d[1], a2 = d[2], a3 = d[3];
+  unsigned long long x = (unsigned long long)n;
+  for (int i = 0; i < n; ++i) {
+    asm volatile("wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 "
+                 "{%0, %1, %2, %3}, %4, %4, 1, 1, 1, 0, 0;"
+                 : "+f"(a0), "+f"(a1), "+f"(a2), "+f"(a3) : "l"(x));
+    a0 *= 2.0f;
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  }
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  d[threadIdx.x] = a0 + a1 + a2 + a3;
+}
+"""
+
 # name: (source, budgets that differ, what must be said; None: passes)
 CASES = {
     "sound": (SIGNATURE + "{ d[threadIdx.x] = (float)n; }\n", {}, None),
@@ -25,6 +41,7 @@ CASES = {
     "local": (SIGNATURE + "{ float a[64]; for (int i = 0; i < 64; ++i) a[i] = d[i];\n"
               "  for (int i = 0; i < n; ++i) a[(i * n) & 63] += d[i];\n"
               "  for (int i = 0; i < 64; ++i) d[i] = a[i]; }\n", {}, "local memory:"),
+    "serialised": (SERIALISED, {}, "nvcc says: ptxas info"),
     "warning": (SIGNATURE + "{ int unused; d[0] = (float)n; }\n", {}, "nvcc fails"),
     "registers": (SIGNATURE + "{ d[threadIdx.x] = (float)n; }\n", {"register_limit": 2}, "registers:"),
     "code": (SIGNATURE + "{ d[threadIdx.x] = (float)n; }\n", {"code_bytes": 64}, "code_bytes:"),
