@@ -216,6 +216,8 @@ typedef struct emu_area {
   _Atomic(_Atomic uint32_t *) fixed; /* highest line that read it as constant */
   _Atomic(emu_trace *) read;
   _Atomic(emu_trace *) written;
+  _Atomic(emu_trace *) loaded; /* by TMA: a matter of blocks, not of threads */
+  _Atomic(emu_trace *) stored;
   /* The same per byte, for accesses of 1 and 2 bytes. */
   _Atomic(_Atomic uint32_t *) byte_fixed;
   _Atomic(emu_trace *) byte_read;
@@ -351,6 +353,8 @@ int ggi_emu_trace_create(emu_area *a); /* 0, or -1: memory is short */
 void ggi_emu_trace_free(emu_area *a);
 void ggi_emu_global_fixed(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line);
 void ggi_emu_global_read(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line);
+void ggi_emu_global_loaded(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line);
+void ggi_emu_global_stored(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line);
 void ggi_emu_global_write(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line);
 void ggi_emu_global_begin(gg_emu *e);
 /* Finds the launch's races. 0, or -1: memory is short. */

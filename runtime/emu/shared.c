@@ -31,17 +31,11 @@ static access access_of(emu_world *w, emu_block *b, emu_thread *t, uint32_t off,
   return (access){w, t, b, off, op, line, t->agent, t->warp->count, 0};
 }
 
-/* Levels end at single bytes; compilers that unfold the recursion over them are told so. */
-static int known(int level) {
-  if (level < 0 || level >= EMU_PLANES) abort();
-  return level;
-}
-
 static emu_cell *cell_at(const access *a, int level, uint32_t i) {
-  return &a->b->plane[known(level)].cell[i];
+  return &a->b->plane[level].cell[i];
 }
 static emu_reads *row_at(const access *a, int level, uint32_t i) {
-  return &a->b->plane[known(level)].reads[(size_t)i * a->w->warps];
+  return &a->b->plane[level].reads[(size_t)i * a->w->warps];
 }
 
 /* -- Reads that do not fit a row -- */

@@ -100,7 +100,7 @@ static void check_source(void *context, const emu_piece *p) {
   if (a == NULL)
     m->o->ok = 0;
   else if (m->w->options.check)
-    ggi_emu_global_fixed(m->w, a, p->global, bytes, m->o->line);
+    ggi_emu_global_loaded(m->w, a, p->global, bytes, m->o->line);
 }
 
 static void begin_piece(void *context, const emu_piece *p) {

@@ -140,9 +140,9 @@ static void check_piece(void *context, const emu_piece *p) {
   if (a == NULL)
     m->o->ok = 0;
   else if (m->w->options.check && m->o->add)
-    ggi_emu_global_read(m->w, a, p->global, bytes, m->o->line); /* adds do not race with adds */
+    ggi_emu_global_loaded(m->w, a, p->global, bytes, m->o->line); /* adds do not race with adds */
   else if (m->w->options.check)
-    ggi_emu_global_write(m->w, a, p->global, bytes, m->o->line);
+    ggi_emu_global_stored(m->w, a, p->global, bytes, m->o->line);
 }
 
 static void *grow(emu_world *w, void *old, uint32_t *room, size_t size) {

@@ -32,6 +32,8 @@ void ggi_emu_trace_free(emu_area *a) {
   drop((void *)atomic_load(&a->fixed), a->words * sizeof(uint32_t));
   drop((void *)atomic_load(&a->read), a->words * sizeof(emu_trace));
   drop((void *)atomic_load(&a->written), a->words * sizeof(emu_trace));
+  drop((void *)atomic_load(&a->loaded), a->words * sizeof(emu_trace));
+  drop((void *)atomic_load(&a->stored), a->words * sizeof(emu_trace));
   drop((void *)atomic_load(&a->byte_fixed), a->words * 4 * sizeof(uint32_t));
   drop((void *)atomic_load(&a->byte_read), a->words * 4 * sizeof(emu_trace));
   drop((void *)atomic_load(&a->byte_written), a->words * 4 * sizeof(emu_trace));
@@ -139,6 +141,19 @@ void ggi_emu_global_write(emu_world *w, emu_area *a, const void *p, unsigned byt
   leave_trace(w, s.narrow ? &a->byte_written : &a->written, a, s, line);
 }
 
+/* TMA: whole words, since it starts at 16 bytes and no row of the tensor goes on behind its end.
+ * One thread speaks for its block: others of it may read or write the same, as barriers order. */
+void ggi_emu_global_loaded(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line) {
+  leave_trace(w, &a->loaded, a, span_of(a, p, bytes < 4 ? 4 : bytes), line);
+}
+
+void ggi_emu_global_stored(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line) {
+  span s = span_of(a, p, bytes < 4 ? 4 : bytes);
+  mark_chunk(a, s.first);
+  mark_chunk(a, s.last);
+  leave_trace(w, &a->stored, a, s, line);
+}
+
 /* Back to zero: small arrays by hand, the pages of large ones are given away. */
 static void wipe(void *p, size_t bytes) {
   if (p == NULL) return;
@@ -152,6 +167,8 @@ void ggi_emu_global_begin(gg_emu *e) {
     wipe((void *)atomic_load(&a->fixed), a->words * sizeof(uint32_t));
     wipe((void *)atomic_load(&a->read), a->words * sizeof(emu_trace));
     wipe((void *)atomic_load(&a->written), a->words * sizeof(emu_trace));
+    wipe((void *)atomic_load(&a->loaded), a->words * sizeof(emu_trace));
+    wipe((void *)atomic_load(&a->stored), a->words * sizeof(emu_trace));
     wipe((void *)atomic_load(&a->byte_fixed), a->words * 4 * sizeof(uint32_t));
     wipe((void *)atomic_load(&a->byte_read), a->words * 4 * sizeof(emu_trace));
     wipe((void *)atomic_load(&a->byte_written), a->words * 4 * sizeof(emu_trace));
@@ -189,7 +206,8 @@ static void found(race *r, int line, uint64_t thread, int other, uint64_t other_
 
 /* What was done to one word or byte; all zero: nothing. */
 typedef struct deeds {
-  uint64_t written_last, written_first, read_last, read_first;
+  uint64_t written_last, written_first, read_last, read_first, loaded_last, loaded_first;
+  uint64_t stored_last, stored_first;
   uint32_t fixed;
 } deeds;
 
@@ -199,6 +217,28 @@ static void add_trace(const emu_trace *t, uint64_t *last, uint64_t *first) {
   uint64_t f = atomic_load_explicit(&t->first, memory_order_relaxed);
   if (*last < l) *last = l;
   if (*first < f) *first = f;
+}
+
+/* The write and the extremes of something else lie in different blocks. */
+static void other_block(race *r, uint64_t write, uint64_t last, uint64_t first, const char *did) {
+  if (last == 0) return;
+  uint64_t block = key_thread(write) / r->block_threads, other = last;
+  if (key_thread(other) / r->block_threads == block) other = ~first;
+  if (key_thread(other) / r->block_threads == block) return;
+  found(r, key_line(write), key_thread(write), key_line(other), key_thread(other), did);
+}
+
+/* What TMA wrote. */
+static void compare_stored(race *r, const deeds *d) {
+  uint64_t write = d->stored_last;
+  if (write == 0) return;
+  other_block(r, write, write, d->stored_first, "and by");
+  other_block(r, write, d->written_last, d->written_first, "and by");
+  other_block(r, write, d->read_last, d->read_first, "is read by");
+  other_block(r, write, d->loaded_last, d->loaded_first, "is loaded by");
+  if (d->fixed != 0)
+    found(r, key_line(write), key_thread(write), (int)d->fixed, UINT64_MAX,
+          "is read as constant by");
 }
 
 static void compare_deeds(race *r, const deeds *d) {
@@ -211,35 +251,40 @@ static void compare_deeds(race *r, const deeds *d) {
   if (reader != 0 && key_thread(reader) == writer) reader = ~d->read_first;
   if (reader != 0 && key_thread(reader) != writer)
     found(r, line, writer, key_line(reader), key_thread(reader), "is read by");
+  other_block(r, d->written_last, d->loaded_last, d->loaded_first, "is loaded by");
   if (d->fixed != 0) found(r, line, writer, (int)d->fixed, UINT64_MAX, "is read as constant by");
 }
 
 /* An area's arrays, those that are there. */
 typedef struct arrays {
-  const emu_trace *written, *read;
+  const emu_trace *written, *read, *loaded, *stored;
   const _Atomic uint32_t *fixed;
 } arrays;
 
 static void add_deeds(deeds *d, const arrays *a, size_t i) {
   add_trace(a->written != NULL ? &a->written[i] : NULL, &d->written_last, &d->written_first);
   add_trace(a->read != NULL ? &a->read[i] : NULL, &d->read_last, &d->read_first);
+  add_trace(a->loaded != NULL ? &a->loaded[i] : NULL, &d->loaded_last, &d->loaded_first);
+  add_trace(a->stored != NULL ? &a->stored[i] : NULL, &d->stored_last, &d->stored_first);
   uint32_t fixed = a->fixed != NULL ? atomic_load_explicit(&a->fixed[i], memory_order_relaxed) : 0;
   if (d->fixed < fixed) d->fixed = fixed;
 }
 
 static void compare_chunk(race *r, size_t chunk) {
   const emu_area *a = r->area;
-  const arrays words = {atomic_load(&a->written), atomic_load(&a->read), atomic_load(&a->fixed)};
-  const arrays bytes = {atomic_load(&a->byte_written), atomic_load(&a->byte_read),
+  const arrays words = {atomic_load(&a->written), atomic_load(&a->read), atomic_load(&a->loaded),
+                        atomic_load(&a->stored), atomic_load(&a->fixed)};
+  const arrays bytes = {atomic_load(&a->byte_written), atomic_load(&a->byte_read), NULL, NULL,
                         atomic_load(&a->byte_fixed)};
   int narrow = bytes.written != NULL || bytes.read != NULL || bytes.fixed != NULL;
   size_t end = (chunk + 1) * CHUNK < a->words ? (chunk + 1) * CHUNK : a->words;
   for (size_t i = chunk * CHUNK; i < end; i++) {
-    deeds word = {0, 0, 0, 0, 0};
+    deeds word = {0, 0, 0, 0, 0, 0, 0, 0, 0};
     add_deeds(&word, &words, i);
     r->byte = i == 0 ? 0 : i * 4 - (a->start & 3);
     if (!narrow) {
       compare_deeds(r, &word);
+      compare_stored(r, &word);
       continue;
     }
     for (size_t k = i * 4; k < i * 4 + 4; k++) {
@@ -247,6 +292,7 @@ static void compare_chunk(race *r, size_t chunk) {
       add_deeds(&byte, &bytes, k);
       r->byte = k < (a->start & 3) ? 0 : k - (a->start & 3);
       compare_deeds(r, &byte);
+      compare_stored(r, &byte);
     }
   }
 }
@@ -255,7 +301,8 @@ int ggi_emu_global_end(gg_emu *e, const gg_emu_launch *l, emu_notes *notes) {
   race r = {NULL, 0, l->block_x, notes, 0};
   for (size_t k = 0; k < e->areas; k++) {
     r.area = e->area[k];
-    if (atomic_load(&r.area->written) == NULL && atomic_load(&r.area->byte_written) == NULL)
+    if (atomic_load(&r.area->written) == NULL && atomic_load(&r.area->byte_written) == NULL &&
+        atomic_load(&r.area->stored) == NULL)
       continue;
     for (size_t i = 0; i * CHUNK < r.area->words; i++)
       if (atomic_load_explicit(&r.area->chunk_written[i], memory_order_relaxed) != 0)

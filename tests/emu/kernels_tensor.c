@@ -188,3 +188,41 @@ void relaxed(const gg_args p) {
   gg_lds_u32(&x, (63 - t) * 4); /* @relaxed_read */
   gg_st_u32((unsigned *)p.d + t, x);
 }
+
+/* -- C by TMA, D where C is: 32 threads a block, 64 bytes each. 1: the neighbour's C is loaded. --
+ */
+
+void in_place(const gg_args p) {
+  const unsigned t = threadIdx.x;
+  char *c = (char *)p.d + blockIdx.x * 64;
+  float x;
+  if (t == 0) {
+    gg_mbar_init(64, 1);
+    gg_fence_mbarrier_init();
+    gg_mbar_arrive_expect_tx(64, 64);
+    gg_bulk_load(0, p.k == 1 ? (const char *)p.d : c, 64, 64); /* @in_place_load */
+  }
+  gg_syncthreads();
+  gg_mbar_wait(64, 0);
+  if (t >= 16) return;
+  gg_lds_f32(&x, t * 4);
+  gg_st_f32((float *)c + t, gg_add_f32(x, 1.0f)); /* @in_place_st */
+}
+
+/* C by threads, D where C is by a bulk store; 1: to the next block's, 2: C is read as constant. */
+void in_place_store(const gg_args p) {
+  const unsigned t = threadIdx.x;
+  char *c = (char *)p.d + blockIdx.x * 128;
+  float x;
+  if (p.k == 2)
+    gg_ldg_f32(&x, (const float *)c + t); /* @in_place_ldg */
+  else
+    gg_ld_f32(&x, (const float *)c + t);
+  gg_sts_f32(t * 4, gg_add_f32(x, 1.0f));
+  gg_fence_proxy_async();
+  gg_syncthreads();
+  if (t != 0) return;
+  gg_bulk_store(p.k == 1 ? (char *)p.d + (blockIdx.x ^ 1) * 128 : c, 0, 128); /* @in_place_bulk */
+  gg_bulk_commit();
+  gg_bulk_wait_0();
+}

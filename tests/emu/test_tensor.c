@@ -292,6 +292,31 @@ static void releases(void **state) {
   rig_expect(r, arrivals, (int)GG_EMU_MISSING_WAIT, "arrivals_read", "arrivals_load", 0);
 }
 
+static void in_place_results(void **state) {
+  rig *r = *state;
+  float *d = r->args.d = device(r, 256, "D");
+  r->threads = 32;
+  r->blocks = 4;
+  for (int i = 0; i < 64; i++)
+    d[i] = (float)i;
+  rig_run(r, in_place);
+  rig_silent(r);
+  for (int i = 0; i < 64; i++)
+    assert_true(d[i] == (float)i + 1.0f);
+  r->args.k = 1;
+  rig_expect(r, in_place, (int)GG_EMU_GLOBAL_RACE, "in_place_st", "in_place_load", 0);
+  d = r->args.d = device(r, 512, "D");
+  for (int k = 0; k < 3; k++) {
+    for (int i = 0; i < 128; i++)
+      d[i] = (float)i;
+    r->args.k = k;
+    rig_run(r, in_place_store);
+    assert_int_equal(rig_count(r, GG_EMU_GLOBAL_RACE), k != 0);
+    for (int i = 0; i < 128 && k == 0; i++)
+      assert_true(d[i] == (float)i + 1.0f);
+  }
+}
+
 /* -- Tensor maps -- */
 
 static void maps(void **state) {
@@ -355,6 +380,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(cluster_unit, setup, teardown),
       cmocka_unit_test_setup_teardown(mbarriers, setup, teardown),
       cmocka_unit_test_setup_teardown(releases, setup, teardown),
+      cmocka_unit_test_setup_teardown(in_place_results, setup, teardown),
       cmocka_unit_test(maps),
   };
   return cmocka_run_group_tests_name("emu_tensor", tests, NULL, NULL);
