@@ -31,7 +31,6 @@ static gg_kernel row_of(const char *name, gg_entry entry, int cluster_m, int clu
   r.blocks_per_sm = 1;
   for (int i = 0; i < 4; ++i)
     r.align[i] = 4;
-  r.beta = GG_SCALAR_ZERO; /* the emulated GPU has no order between a copy of C and a store to D */
   r.multiple_m = r.multiple_n = r.multiple_k = 1;
   r.maps[0] = (gg_map_recipe){1, 8, 16, 32};
   r.maps[1] = (gg_map_recipe){1, 16, 8, 64};
