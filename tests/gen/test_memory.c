@@ -56,7 +56,7 @@ static int write_spec(void **state) {
   static const char text[] =
       "gpu { base = 'h100-sxm', sms = 100 }\n"
       "local tiles = {}\n"
-      "for i = 1, 3 do tiles[i] = { m = 16 << i, n = 64 } end\n"
+      "for i = 1, 3 do tiles[i] = { m = 16 << i, n = 64, thread = { m = 4, n = 4 } } end\n"
       "gemm { family = 'naive', dtype = 'f32', layout = { 'nn', 'nt' } }\n"
       "sweep { family = 'simt', dtype = 'f32', tile = tiles, stages = { 1, 16 },\n"
       "  padding = { 0, 'bad' and 4 } }\n";
