@@ -70,7 +70,7 @@ void plan_make_naive(plan_builder *b) {
   int step = p->element < 4 ? 12 : 8;
   SET(loop_bytes, 16 * (p->unroll_k * step + 8), "16 bytes an instruction, about %d a step%s", step,
       p->element < 4 ? ", two of them conversions" : "");
-  SET(code_bytes, 8192 + 3 * p->loop_bytes,
+  SET(code_bytes, 10240 + 3 * p->loop_bytes,
       "loop, tail (which the compiler unrolls), prologue and epilogue");
   SET(compile_seconds, 30, "budget of every kernel");
   char shape[48];

@@ -22,4 +22,5 @@ gemm {
   layout = { "nn", "nt", "tn", "tt" },
   tile = { m = 64, n = 64, k = 16, thread = { m = 8, n = 4 } },
   stages = 3,
+  min_blocks = 2, -- a third would leave 168 registers a thread: the guarded kernels would spill
 }

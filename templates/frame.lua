@@ -106,7 +106,9 @@ end
 
 -- The kernel's opening: linkage, bounds, signature.
 function frame.signature(p, job)
-  local bounds = p.min_blocks > 1 and ("%d, %d"):format(p.threads, p.min_blocks) or p.threads
+  -- setmaxnreg needs to know how many registers a thread has at entry, so wgmma states 1 as well.
+  local stated = p.min_blocks > 1 or p.family == "wgmma"
+  local bounds = stated and ("%d, %d"):format(p.threads, p.min_blocks) or p.threads
   return {
     "#ifdef __cplusplus",
     'extern "C"',

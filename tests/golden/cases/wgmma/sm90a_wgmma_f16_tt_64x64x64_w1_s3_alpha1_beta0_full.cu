@@ -238,7 +238,7 @@ static __device__ __forceinline__ void gg_bulk_wait_0(void) {
 #ifdef __cplusplus
 extern "C"
 #endif
-__global__ __launch_bounds__(256)
+__global__ __launch_bounds__(256, 1)
 void sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_full(const __grid_constant__ gg_args p) {
   // -- Roles: warpgroup 0 copies, warpgroups 1..1 compute 64 rows of D each
   const int tid = (int)threadIdx.x;
