@@ -401,7 +401,7 @@ static void estimate_code(plan_builder *b) {
       copies, rings > 1 ? " x stages" : "");
   /* Instructions an output after the loop: alpha and beta take about 3, twice; guards of single
    * elements as many again, and before sm_90 the compiler repeats them. */
-  int outside = b->variant != VARIANT_NARROW ? 7 : p->arch < 90 ? 30 : 16;
+  int outside = b->variant != VARIANT_NARROW ? 7 : p->arch < 90 ? 30 : 19;
   int epilogue = fmas * outside + 64;
   int reduce = p->k_slices > 1 ? 5 * fmas * (p->k_slices / 2 + 1) : 0;
   int prologue = 160 + copies * 3 * p->stages + 3 * copies;
