@@ -54,8 +54,7 @@ static int message_handler(lua_State *lua) {
 }
 
 /* Splits "file:line: text" and adds it. */
-static void report(const emitter *e, diag *d, const char *message) {
-  (void)e;
+static void report(diag *d, const char *message) {
   char file[256];
   int line = 1;
   const char *text = message;
@@ -113,7 +112,7 @@ emitter *emitter_new(const char *directory, diag *d) {
   lua_pushcfunction(e->lua, load_engine);
   lua_pushlightuserdata(e->lua, e);
   if (lua_pcall(e->lua, 1, 0, 1) != LUA_OK) {
-    report(e, d, lua_tostring(e->lua, -1));
+    report(d, lua_tostring(e->lua, -1));
     emitter_free(e);
     return NULL;
   }
@@ -214,7 +213,7 @@ bool emit_kernel(emitter *e, const kernel_plan *p, const char *command, const ch
   lua_pushlightuserdata(e->lua, &job);
   if (lua_pcall(e->lua, 1, 0, 1) != LUA_OK) {
     unshift(e);
-    report(e, d, lua_tostring(e->lua, 2));
+    report(d, lua_tostring(e->lua, 2));
     lua_settop(e->lua, 0);
     return false;
   }

@@ -72,7 +72,6 @@ static void out_of_memory(plan_builder *b) {
 
 static void set_list(plan_builder *b, plan_field f, int value, const char *why, va_list list) {
   *slot(b->plan, f) = value;
-  buf_clear(&b->scratch);
   char text[512];
   vsnprintf(text, sizeof text, why, list);
   free(b->plan->why[f]);
@@ -146,13 +145,8 @@ void plan_reject(plan_builder *b, const char *text, ...) {
     p->rejected_count++;
 }
 
-void plan_require_types(plan_builder *b, bool narrow) {
+void plan_require_rest(plan_builder *b, int acc) {
   const kernel_plan *p = b->plan;
-  bool short_float = narrow && (p->type_a == GG_F16 || p->type_a == GG_BF16);
-  if (p->type_a != GG_F32 && p->type_a != GG_F64 && !short_float)
-    plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
-                "%s is not served by CUDA-core FMAs in family %s; use f32 or f64",
-                dtype_name(p->type_a), spec_family_name(p->family));
   const struct {
     plan_field plan;
     spec_field spec;
@@ -160,7 +154,7 @@ void plan_require_types(plan_builder *b, bool narrow) {
   } same[] = {{PLAN_type_b, SPEC_DTYPE_B, p->type_a},
               {PLAN_type_d, SPEC_DTYPE_D, p->type_a},
               {PLAN_type_c, SPEC_DTYPE_C, p->type_a},
-              {PLAN_type_acc, SPEC_DTYPE_ACC, short_float ? GG_F32 : p->type_a}};
+              {PLAN_type_acc, SPEC_DTYPE_ACC, acc}};
   for (size_t i = 0; i < sizeof same / sizeof same[0]; ++i) {
     int other = plan_value(p, same[i].plan);
     if (other != same[i].wanted)
@@ -169,6 +163,22 @@ void plan_require_types(plan_builder *b, bool narrow) {
                   dtype_name(other), spec_family_name(p->family), dtype_name(p->type_a),
                   dtype_name(same[i].wanted));
   }
+}
+
+void plan_refuse_fields(plan_builder *b, const spec_field *fields_given, size_t count,
+                        const char *text) {
+  for (size_t i = 0; i < count; ++i)
+    if (plan_given(b, fields_given[i])) plan_refuse(b, fields_given[i], "field-family", "%s", text);
+}
+
+void plan_require_types(plan_builder *b, bool narrow) {
+  const kernel_plan *p = b->plan;
+  bool short_float = narrow && (p->type_a == GG_F16 || p->type_a == GG_BF16);
+  if (p->type_a != GG_F32 && p->type_a != GG_F64 && !short_float)
+    plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
+                "%s is not served by CUDA-core FMAs in family %s; use f32 or f64",
+                dtype_name(p->type_a), spec_family_name(p->family));
+  plan_require_rest(b, short_float ? GG_F32 : p->type_a);
 }
 
 static const char *const variant_names[VARIANT_COUNT] = {"full", "edge", "narrow"};
@@ -300,9 +310,8 @@ plan_result plan_make(const kernel_spec *s, plan_variant variant, kernel_plan *o
                     .result = PLAN_OK};
   plan_common_begin(&b);
   if (b.result == PLAN_OK) families[out->family].make(&b);
-  if (b.suffix.failed || b.scratch.failed) b.result = PLAN_MEMORY;
+  if (b.suffix.failed) b.result = PLAN_MEMORY;
   buf_free(&b.suffix);
-  buf_free(&b.scratch);
   if (b.result != PLAN_OK) plan_free(out);
   return b.result;
 }

@@ -10,8 +10,7 @@ typedef struct plan_builder {
   kernel_plan *plan;
   plan_fault *fault;
   plan_variant variant;
-  buf suffix; /* "_key value" of each field that differs from the plan's own choice */
-  buf scratch;
+  buf suffix;         /* "_key value" of each field that differs from the plan's own choice */
   plan_result result; /* PLAN_OK until something goes wrong; the first trouble stays */
 } plan_builder;
 
@@ -30,6 +29,11 @@ void plan_make_wgmma(plan_builder *b);
 
 /* Refuses all but f32 or f64 throughout; narrow: f16 and bf16 with f32 sums as well. */
 void plan_require_types(plan_builder *b, bool narrow);
+/* Refuses another type of B, C or D than A's, or another accumulator than acc. */
+void plan_require_rest(plan_builder *b, int acc);
+/* Refuses fields that the family has not: text says why, and what to do. */
+void plan_refuse_fields(plan_builder *b, const spec_field *fields_given, size_t count,
+                        const char *text);
 
 /* Sets a field and its reason. */
 void plan_set(plan_builder *b, plan_field f, int value, const char *why, ...)

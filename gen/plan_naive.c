@@ -27,11 +27,9 @@ void plan_make_naive(plan_builder *b) {
       SPEC_THREAD_M,      SPEC_THREAD_N,  SPEC_LANES_M, SPEC_LANES_N, SPEC_STAGES,
       SPEC_PADDING,       SPEC_SWIZZLE,   SPEC_COPY_A,  SPEC_COPY_B,  SPEC_K_SLICES,
       SPEC_UNROLL_STAGES, SPEC_FRAGMENTS, SPEC_ORDER,   SPEC_TILE_K};
-  for (size_t i = 0; i < sizeof unused / sizeof unused[0]; ++i)
-    if (plan_given(b, unused[i]))
-      plan_refuse(b, unused[i], "field-family",
-                  "family naive has no such number: it uses no shared memory and one output a "
-                  "thread; leave it out or use family simt");
+  plan_refuse_fields(b, unused, sizeof unused / sizeof unused[0],
+                     "family naive has no such number: it uses no shared memory and one output a "
+                     "thread; leave it out or use family simt");
   int threads = p->tile_m * p->tile_n;
   SET(threads, threads, "tile_m x tile_n = %d x %d, one output each", p->tile_m, p->tile_n);
   if (threads > 1024 || threads % 32 != 0)

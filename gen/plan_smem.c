@@ -17,11 +17,10 @@ void plan_make_smem(plan_builder *b) {
   static const spec_field unused[] = {
       SPEC_THREAD_M, SPEC_THREAD_N, SPEC_LANES_M,       SPEC_LANES_N,   SPEC_SWIZZLE, SPEC_COPY_A,
       SPEC_COPY_B,   SPEC_K_SLICES, SPEC_UNROLL_STAGES, SPEC_FRAGMENTS, SPEC_ORDER};
-  for (size_t i = 0; i < sizeof unused / sizeof unused[0]; ++i)
-    if (plan_given(b, unused[i]))
-      plan_refuse(b, unused[i], "field-family",
-                  "family smem has no such number: one output a thread, one element a copy; leave "
-                  "it out or use family simt");
+  plan_refuse_fields(
+      b, unused, sizeof unused / sizeof unused[0],
+      "family smem has no such number: one output a thread, one element a copy; leave "
+      "it out or use family simt");
   if (plan_asked(b, SPEC_STAGES, 1) != 1)
     plan_refuse(b, SPEC_STAGES, "stages", "family smem has one stage; use 1, or family simt");
   TAKE(tile_m, TILE_M, 16, NULL, "16 x 16 threads, one output each");

@@ -24,20 +24,7 @@ static void choose_types(plan_builder *b) {
   if (p->type_a != GG_BF16 && p->type_a != GG_F16)
     plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
                 "%s is not served by family wgmma yet; use bf16 or f16", dtype_name(p->type_a));
-  const struct {
-    plan_field plan;
-    spec_field spec;
-    int wanted;
-  } same[] = {{PLAN_type_b, SPEC_DTYPE_B, p->type_a},
-              {PLAN_type_d, SPEC_DTYPE_D, p->type_a},
-              {PLAN_type_c, SPEC_DTYPE_C, p->type_a},
-              {PLAN_type_acc, SPEC_DTYPE_ACC, GG_F32}};
-  for (size_t i = 0; i < sizeof same / sizeof same[0]; ++i) {
-    int other = plan_value(p, same[i].plan);
-    if (other != same[i].wanted)
-      plan_refuse(b, same[i].spec, "dtype-family", "%s is not served with dtype.a = %s yet; use %s",
-                  dtype_name(other), dtype_name(p->type_a), dtype_name(same[i].wanted));
-  }
+  plan_require_rest(b, GG_F32);
 }
 
 static void choose_tile(plan_builder *b) {
@@ -155,10 +142,9 @@ void plan_make_wgmma(plan_builder *b) {
       SPEC_THREAD_M, SPEC_THREAD_N, SPEC_LANES_M,      SPEC_LANES_N,  SPEC_PADDING,
       SPEC_SWIZZLE,  SPEC_COPY_A,   SPEC_COPY_B,       SPEC_UNROLL_K, SPEC_FRAGMENTS,
       SPEC_ORDER,    SPEC_K_SLICES, SPEC_UNROLL_STAGES};
-  for (size_t i = 0; i < sizeof unused / sizeof unused[0]; ++i)
-    if (plan_given(b, unused[i]))
-      plan_refuse(b, unused[i], "field-family",
-                  "family wgmma has no such number: the instruction and TMA fix it; leave it out");
+  plan_refuse_fields(
+      b, unused, sizeof unused / sizeof unused[0],
+      "family wgmma has no such number: the instruction and TMA fix it; leave it out");
   choose_types(b);
   if (b->result == PLAN_OK && b->variant == VARIANT_NARROW) {
     make_narrow(b);
