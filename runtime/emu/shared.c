@@ -99,12 +99,20 @@ static void join(const access *a, int level, uint32_t i) {
   c->read = 0;
 }
 
-static void clear(const access *a, int level, uint32_t i) {
-  emu_cell *c = cell_at(a, level, i);
-  if (c->split)
-    for (uint32_t k = 0; k < EMU_PARTS; k++)
-      clear(a, level + 1, i * EMU_PARTS + k);
-  forget_reads(a, c, row_at(a, level, i));
+/* One function a level, for a byte has no parts. */
+static void clear_part(const access *a, uint32_t i) {
+  emu_cell *c = cell_at(a, 1, i);
+  for (uint32_t k = 0; c->split && k < EMU_PARTS; k++)
+    forget_reads(a, cell_at(a, 2, i * EMU_PARTS + k), row_at(a, 2, i * EMU_PARTS + k));
+  forget_reads(a, c, row_at(a, 1, i));
+  c->split = 0;
+}
+
+static void clear(const access *a, uint32_t i) {
+  emu_cell *c = cell_at(a, 0, i);
+  for (uint32_t k = 0; c->split && k < EMU_PARTS; k++)
+    clear_part(a, i * EMU_PARTS + k);
+  forget_reads(a, c, row_at(a, 0, i));
   c->split = 0;
 }
 
@@ -407,6 +415,6 @@ void ggi_emu_shared_reset(emu_world *w, emu_block *b) {
   if (!w->options.check) return;
   uint32_t cells = (uint32_t)(w->shared_room / EMU_CELL);
   for (uint32_t i = 0; i < cells; i++)
-    if (b->plane[0].cell[i].split || b->plane[0].cell[i].read) clear(&a, 0, i);
+    if (b->plane[0].cell[i].split || b->plane[0].cell[i].read) clear(&a, i);
   memset(b->plane[0].cell, 0, cells * sizeof *b->plane[0].cell);
 }
