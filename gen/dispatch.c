@@ -2,8 +2,8 @@
  *
  * Invariant: the runtime takes the first row that applies, so the order is the choice: newer
  * architecture, then rows that use alignment (full and edge) before narrow ones, faster families,
- * larger tiles, compiled-in scalars. Rows of large tiles carry min_fill, the wish that the call has
- * enough tiles for the SMs; smaller tiles follow them.
+ * larger tiles, compiled-in scalars. What the runtime predicts of each row (speed, wave_loss,
+ * overhead_k) comes first; the order decides between equals.
  */
 #include "dispatch.h"
 
@@ -47,9 +47,11 @@ static bool is_last_resort(const kernel_plan *q, const kernel_plan *p) {
   return q->arch == p->arch && q->type_a == p->type_a && q->type_b == p->type_b &&
          q->type_c == p->type_c && q->type_d == p->type_d && q->type_acc == p->type_acc &&
          q->layout == p->layout && serves(q->alpha, p->alpha) && serves(q->beta, p->beta) &&
-         q->multiple_m == 1 && q->multiple_n == 1 && q->multiple_k == 1 && q->min_k == 0 &&
-         q->align_a <= q->element && q->align_b <= q->element && q->align_c <= q->element &&
-         q->align_d <= q->element;
+         q->bias == p->bias && q->activation == p->activation && q->residual == p->residual &&
+         q->scale_a == p->scale_a && q->scale_b == p->scale_b && q->scale_d == p->scale_d &&
+         q->absmax == p->absmax && q->multiple_m == 1 && q->multiple_n == 1 && q->multiple_k == 1 &&
+         q->min_k == 0 && q->align_a <= q->element && q->align_b <= q->element &&
+         q->align_c <= q->element && q->align_d <= q->element;
 }
 
 bool dispatch_prove(const kernel_plan *const *plans, size_t count, diag *d) {
@@ -75,6 +77,19 @@ static const char *const dtype_enums[] = {"GG_NONE", "GG_F64",  "GG_F32",  "GG_T
                                           "GG_F16",  "GG_BF16", "GG_E4M3", "GG_E5M2",
                                           "GG_S8",   "GG_U8",   "GG_S32"};
 static const char *const scalar_enums[] = {"GG_SCALAR_ANY", "GG_SCALAR_ZERO", "GG_SCALAR_ONE"};
+
+static const char *const bias_enums[] = {"GG_BIAS_NONE", "GG_BIAS_N", "GG_BIAS_M"};
+static const char *const activation_enums[] = {"GG_ACTIVATION_NONE", "GG_ACTIVATION_RELU",
+                                               "GG_ACTIVATION_GELU", "GG_ACTIVATION_SILU",
+                                               "GG_ACTIVATION_GELU_TANH"};
+static const char *const scaling_enums[] = {"GG_SCALING_NONE", "GG_SCALING_TENSOR",
+                                            "GG_SCALING_VECTOR", "GG_SCALING_GROUP",
+                                            "GG_SCALING_BLOCK"};
+
+/* Families without clusters leave the field 0. */
+static int at_least_1(int blocks) {
+  return blocks > 1 ? blocks : 1;
+}
 
 static const char *order_enum(bool transposed) {
   return transposed ? "GG_ORDER_T" : "GG_ORDER_N";
@@ -118,13 +133,20 @@ static void row(const kernel_plan *p, const char *prefix, buf *out) {
   buf_printf(out, "     .alpha = %s, .beta = %s,\n", scalar_enums[p->alpha], scalar_enums[p->beta]);
   buf_printf(out, "     .tile_m = %d, .tile_n = %d, .tile_k = %d, .k_slices = %d,\n", p->tile_m,
              p->tile_n, p->tile_k, p->k_slices);
-  buf_printf(out, "     .threads = %d, .cluster_m = 1, .cluster_n = 1,\n", p->threads);
+  buf_printf(out, "     .bias = %s, .activation = %s, .residual = %d, .absmax = %d,\n",
+             bias_enums[p->bias], activation_enums[p->activation], p->residual, p->absmax);
+  buf_printf(out, "     .scaling_a = %s, .scaling_b = %s, .scaling_d = %s,\n",
+             scaling_enums[p->scale_a], scaling_enums[p->scale_b], scaling_enums[p->scale_d]);
+  buf_printf(out, "     .threads = %d, .cluster_m = %d, .cluster_n = %d, .cluster_k = %d,\n",
+             p->threads, at_least_1(p->cluster_m), at_least_1(p->cluster_n),
+             at_least_1(p->cluster_k));
   buf_printf(out, "     .shared_bytes = %d, .blocks_per_sm = %d,\n", p->shared_bytes, p->blocks_sm);
   buf_printf(out, "     .align = {%d, %d, %d, %d},\n", p->align_a, p->align_b, p->align_c,
              p->align_d);
   buf_printf(out, "     .multiple_m = %d, .multiple_n = %d, .multiple_k = %d, .min_k = %d,\n",
              p->multiple_m, p->multiple_n, p->multiple_k, p->min_k);
-  buf_printf(out, "     .min_fill_percent = %d,\n", p->min_fill);
+  buf_printf(out, "     .speed = %d, .wave_loss_percent = %d, .overhead_k = %d,\n", p->speed,
+             p->wave_loss, p->overhead_k);
   maps(p, out);
   buf_printf(out, "     .persistent = %d},\n", p->persistent);
 }
@@ -171,9 +193,8 @@ void dispatch_table(const kernel_plan *const *plans, size_t count, const char *p
 void dispatch_print(const kernel_plan *const *plans, size_t count, buf *out) {
   for (size_t i = 0; i < count; ++i) {
     const kernel_plan *p = plans[i];
-    buf_printf(out,
-               "%3zu %s: m %% %d, n %% %d, k %% %d, k >= %d, align %d %d %d %d, fill >= %d%%\n", i,
+    buf_printf(out, "%3zu %s: m %% %d, n %% %d, k %% %d, k >= %d, align %d %d %d %d, speed %d\n", i,
                p->name, p->multiple_m, p->multiple_n, p->multiple_k, p->min_k, p->align_a,
-               p->align_b, p->align_c, p->align_d, p->min_fill);
+               p->align_b, p->align_c, p->align_d, p->speed);
   }
 }

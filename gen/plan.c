@@ -21,10 +21,13 @@ static const struct {
 
 /* ORDER FAMILY */
 static const plan_family families[FAMILY_COUNT] = {
-    {"naive.cu.lua", plan_make_naive},
-    {"smem.cu.lua", plan_make_smem},
-    {"simt.cu.lua", plan_make_simt},
-    {"wgmma.cu.lua", plan_make_wgmma},
+    {"naive.cu.lua", plan_make_naive, plan_takes_naive,
+     "it uses no shared memory and one output a thread; leave it out or use family simt"},
+    {"smem.cu.lua", plan_make_smem, plan_takes_smem,
+     "one output a thread, one element a copy; leave it out or use family simt"},
+    {"simt.cu.lua", plan_make_simt, plan_takes_simt, "it has no tensor cores; leave it out"},
+    {"wgmma.cu.lua", plan_make_wgmma, plan_takes_wgmma,
+     "the instruction and TMA fix it; leave it out"},
 };
 
 const plan_family *plan_family_of(int family) {
@@ -165,10 +168,44 @@ void plan_require_rest(plan_builder *b, int acc) {
   }
 }
 
-void plan_refuse_fields(plan_builder *b, const spec_field *fields_given, size_t count,
-                        const char *text) {
-  for (size_t i = 0; i < count; ++i)
-    if (plan_given(b, fields_given[i])) plan_refuse(b, fields_given[i], "field-family", "%s", text);
+/* Fields of every family. */
+static bool is_common(spec_field f) {
+  static const spec_field common[] = {SPEC_FAMILY,
+                                      SPEC_DTYPE_A,
+                                      SPEC_DTYPE_B,
+                                      SPEC_DTYPE_C,
+                                      SPEC_DTYPE_D,
+                                      SPEC_LAYOUT,
+                                      SPEC_DTYPE_ACC,
+                                      SPEC_TILE_M,
+                                      SPEC_TILE_N,
+                                      SPEC_RASTER_ALONG,
+                                      SPEC_ALPHA,
+                                      SPEC_BETA,
+                                      SPEC_RASTER_GROUP,
+                                      SPEC_MIN_BLOCKS,
+                                      SPEC_SPEED,
+                                      SPEC_OVERHEAD_K,
+                                      SPEC_BUDGET_LOOP_BYTES,
+                                      SPEC_BUDGET_BLOCK_FMAS,
+                                      SPEC_BUDGET_ENFORCE};
+  for (size_t i = 0; i < sizeof common / sizeof common[0]; ++i)
+    if (common[i] == f) return true;
+  return false;
+}
+
+static bool takes(const plan_family *family, spec_field f) {
+  for (const spec_field *t = family->takes; *t != SPEC_FIELD_COUNT; ++t)
+    if (*t == f) return true;
+  return is_common(f);
+}
+
+/* Refuses fields that the family has not. */
+static void refuse_others(plan_builder *b, const plan_family *family) {
+  for (int f = 0; f < SPEC_FIELD_COUNT; ++f)
+    if (plan_given(b, (spec_field)f) && !takes(family, (spec_field)f))
+      plan_refuse(b, (spec_field)f, "field-family", "family %s has no such number: %s",
+                  spec_family_name(b->plan->family), family->others);
 }
 
 void plan_require_types(plan_builder *b, bool narrow) {
@@ -181,7 +218,44 @@ void plan_require_types(plan_builder *b, bool narrow) {
   plan_require_rest(b, short_float ? GG_F32 : p->type_a);
 }
 
+static int usual_accumulator(int type) {
+  switch (type) {
+  case GG_F64:
+  case GG_F32:
+    return type;
+  case GG_S8:
+  case GG_U8:
+  case GG_S32:
+    return GG_S32;
+  default:
+    return GG_F32;
+  }
+}
+
 static const char *const variant_names[VARIANT_COUNT] = {"full", "edge", "narrow"};
+
+/* Steps between the sum and D, and the type that they are computed in. */
+static void common_epilogue(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  TAKE(bias, BIAS, GG_BIAS_NONE, NULL, "none unless asked");
+  TAKE(activation, ACTIVATION, GG_ACTIVATION_NONE, NULL, "none unless asked");
+  TAKE(residual, RESIDUAL, 0, NULL, "none unless asked");
+  TAKE(scale_a, SCALE_A, GG_SCALING_NONE, NULL, "none unless asked");
+  TAKE(scale_b, SCALE_B, GG_SCALING_NONE, NULL, "none unless asked");
+  TAKE(scale_d, SCALE_D, GG_SCALING_NONE, NULL, "none unless asked");
+  TAKE(absmax, ABSMAX, 0, NULL, "none unless asked");
+  if (p->scale_d != GG_SCALING_NONE && p->scale_d != GG_SCALING_TENSOR)
+    plan_refuse(b, SPEC_SCALE_D, "scaling", "D has one scale for all of it; use \"tensor\"");
+  bool steps = p->bias || p->activation || p->residual || p->scale_a || p->scale_b || p->scale_d ||
+               p->absmax;
+  if (p->type_acc == GG_F64)
+    SET(type_epilogue, GG_F64, "as the accumulator");
+  else if (p->type_acc == GG_S32 && p->type_d == GG_S32 && !steps)
+    SET(type_epilogue, GG_S32, "whole numbers throughout");
+  else
+    SET(type_epilogue, GG_F32,
+        p->type_acc == GG_F32 ? "as the accumulator" : "wider than the accumulator");
+}
 
 void plan_common_begin(plan_builder *b) {
   kernel_plan *p = b->plan;
@@ -199,7 +273,7 @@ void plan_common_begin(plan_builder *b) {
   SET(arch_suffix, 0, "nothing here needs arch-specific instructions; PTX serves later cards");
 
   int type = plan_asked(b, SPEC_DTYPE_A, GG_F32);
-  bool wide = type == GG_F64 || type == GG_F32 || type == GG_S32;
+  int accumulator = usual_accumulator(type);
   SET(type_a, type, plan_given(b, SPEC_DTYPE_A) ? "asked by the spec" : "f32 unless asked");
   SET(type_b, plan_asked(b, SPEC_DTYPE_B, type),
       plan_given(b, SPEC_DTYPE_B) ? "asked by the spec" : "as A");
@@ -207,9 +281,10 @@ void plan_common_begin(plan_builder *b) {
       plan_given(b, SPEC_DTYPE_D) ? "asked by the spec" : "as A");
   SET(type_c, plan_asked(b, SPEC_DTYPE_C, p->type_d),
       plan_given(b, SPEC_DTYPE_C) ? "asked by the spec" : "as D");
-  SET(type_acc, plan_asked(b, SPEC_DTYPE_ACC, wide ? type : GG_F32),
+  SET(type_acc, plan_asked(b, SPEC_DTYPE_ACC, accumulator),
       plan_given(b, SPEC_DTYPE_ACC) ? "asked by the spec"
-      : wide                        ? "as A"
+      : accumulator == type         ? "as A"
+      : accumulator == GG_S32       ? "sums of whole numbers are whole"
                                     : "sums of narrow types in f32");
   SET(element, dtype_bytes(type), "sizeof %s", dtype_name(type));
   SET(element_d, dtype_bytes(p->type_d), "sizeof %s", dtype_name(p->type_d));
@@ -218,6 +293,7 @@ void plan_common_begin(plan_builder *b) {
   TAKE(alpha, ALPHA, GG_SCALAR_ANY, NULL, "read at run time: one kernel serves every alpha");
   TAKE(beta, BETA, GG_SCALAR_ANY, NULL,
        "read at run time: one kernel serves every beta; C is not read where it is 0");
+  common_epilogue(b);
   if (p->alpha == GG_SCALAR_ZERO)
     plan_refuse(b, SPEC_ALPHA, "alpha-zero",
                 "0 leaves no product to compute; use true (read at run time) or 1");
@@ -280,21 +356,53 @@ static void set_occupancy(plan_builder *b) {
       p->shared_bytes, g->shared_reserved, by_shared, g->threads_sm, p->threads, by_threads);
 }
 
+/* Types beside A's, where they differ from what A's implies: "_b_e5m2_d_f32". */
+static void name_types(const kernel_plan *p, buf *out) {
+  buf_puts(out, dtype_name(p->type_a));
+  if (p->type_b != p->type_a) buf_printf(out, "_b_%s", dtype_name(p->type_b));
+  if (p->type_d != p->type_a) buf_printf(out, "_d_%s", dtype_name(p->type_d));
+  if (p->type_c != p->type_d) buf_printf(out, "_c_%s", dtype_name(p->type_c));
+  if (p->type_acc != usual_accumulator(p->type_a))
+    buf_printf(out, "_acc_%s", dtype_name(p->type_acc));
+}
+
+/* Steps of the epilogue that are not usual: "_beta0_bias_n_relu". */
+static void name_epilogue(const kernel_plan *p, buf *out) {
+  static const char *const scalars[3] = {"", "0", "1"};
+  char scratch[32];
+  if (p->alpha) buf_printf(out, "_alpha%s", scalars[p->alpha]);
+  if (p->beta) buf_printf(out, "_beta%s", scalars[p->beta]);
+  if (p->scale_a) buf_printf(out, "_sa_%s", plan_value_text(p, PLAN_scale_a, scratch));
+  if (p->scale_b) buf_printf(out, "_sb_%s", plan_value_text(p, PLAN_scale_b, scratch));
+  if (p->bias) buf_printf(out, "_bias_%s", plan_value_text(p, PLAN_bias, scratch));
+  if (p->activation) buf_printf(out, "_%s", plan_value_text(p, PLAN_activation, scratch));
+  if (p->residual) buf_puts(out, "_residual");
+  if (p->absmax) buf_puts(out, "_absmax");
+  if (p->scale_d) buf_printf(out, "_sd_%s", plan_value_text(p, PLAN_scale_d, scratch));
+}
+
 void plan_common_end(plan_builder *b, const char *shape) {
   kernel_plan *p = b->plan;
   set_occupancy(b);
   if (b->result != PLAN_OK) return;
-  static const char *const scalars[3] = {"", "0", "1"};
-  const char *layout = spec_layout_name(p->layout);
-  int n = snprintf(p->name, sizeof p->name, "sm%d%s_%s_%s_%s_%s%s%s%s%s%s_%s", p->arch,
-                   p->arch_suffix == 'a' ? "a" : "", spec_family_name(p->family),
-                   dtype_name(p->type_a), layout, shape, b->suffix.data ? b->suffix.data : "",
-                   p->alpha ? "_alpha" : "", scalars[p->alpha], p->beta ? "_beta" : "",
-                   scalars[p->beta], variant_names[b->variant]);
-  if (n < 0 || (size_t)n >= sizeof p->name)
+  buf name = {0};
+  buf_printf(&name, "sm%d%s_%s_", p->arch, p->arch_suffix == 'a' ? "a" : "",
+             spec_family_name(p->family));
+  name_types(p, &name);
+  buf_printf(&name, "_%s_%s%s", spec_layout_name(p->layout), shape,
+             b->suffix.data ? b->suffix.data : "");
+  name_epilogue(p, &name);
+  buf_printf(&name, "_%s", variant_names[b->variant]);
+  if (name.failed) {
+    out_of_memory(b);
+  } else if (name.size >= sizeof p->name) {
     plan_refuse(b, SPEC_FAMILY, "name-long",
-                "the kernel's name would have %d characters, more than %zu; leave out fields", n,
-                sizeof p->name - 1);
+                "the kernel's name would have %zu characters, more than %zu; leave out fields",
+                name.size, sizeof p->name - 1);
+  } else {
+    memcpy(p->name, name.data, name.size + 1);
+  }
+  buf_free(&name);
 }
 
 plan_result plan_make(const kernel_spec *s, plan_variant variant, kernel_plan *out,
@@ -309,6 +417,7 @@ plan_result plan_make(const kernel_spec *s, plan_variant variant, kernel_plan *o
                     .variant = variant,
                     .result = PLAN_OK};
   plan_common_begin(&b);
+  if (b.result == PLAN_OK) refuse_others(&b, &families[out->family]);
   if (b.result == PLAN_OK) families[out->family].make(&b);
   if (b.suffix.failed) b.result = PLAN_MEMORY;
   buf_free(&b.suffix);
@@ -328,20 +437,29 @@ void plan_free(kernel_plan *p) {
 /* -- Showing -------------------------------------------------------------------------------- */
 
 static const char *const path_names[] = {"none", "cp.async", "staged", "tma"};
-static const char *const order_names[] = {"row", "column", "serpentine"};
-static const char *const along_names[] = {"m", "n"};
 static const char *const scalar_names[] = {"any", "zero", "one"};
+
+/* Units that a spec spells as names too. */
+static const struct {
+  const char *unit;
+  spec_kind kind;
+} spec_kinds[] = {{"layout", KIND_LAYOUT},   {"order", KIND_ORDER},
+                  {"along", KIND_ALONG},     {"schedule", KIND_SCHEDULE},
+                  {"bias", KIND_BIAS},       {"activation", KIND_ACTIVATION},
+                  {"scaling", KIND_SCALING}, {"family", KIND_FAMILY}};
+enum { SPEC_KINDS = sizeof spec_kinds / sizeof spec_kinds[0] };
 
 const char *plan_value_text(const kernel_plan *p, plan_field f, char scratch[32]) {
   const char *unit = fields[f].unit;
   int v = plan_value(p, f);
-  if (strcmp(unit, "family") == 0) return spec_family_name(v);
+  for (size_t i = 0; i < SPEC_KINDS; ++i) {
+    size_t count;
+    if (strcmp(unit, spec_kinds[i].unit) == 0)
+      return spec_kind_names(spec_kinds[i].kind, &count)[v];
+  }
   if (strcmp(unit, "variant") == 0) return variant_names[v];
   if (strcmp(unit, "dtype") == 0) return dtype_name(v);
-  if (strcmp(unit, "layout") == 0) return spec_layout_name(v);
   if (strcmp(unit, "path") == 0) return path_names[v];
-  if (strcmp(unit, "order") == 0) return order_names[v];
-  if (strcmp(unit, "along") == 0) return along_names[v];
   if (strcmp(unit, "scalar") == 0) return scalar_names[v];
   if (strcmp(unit, "bool") == 0) return v ? "yes" : "no";
   if (strcmp(unit, "char") == 0) return v == 'a' ? "a" : "none";
@@ -351,8 +469,9 @@ const char *plan_value_text(const kernel_plan *p, plan_field f, char scratch[32]
 
 /* Units that are kinds of names, not measures. */
 static bool is_name(const char *unit) {
-  static const char *const names[] = {"family", "variant", "dtype",  "layout", "path",
-                                      "order",  "along",   "scalar", "bool",   "char"};
+  static const char *const names[] = {"variant", "dtype", "path", "scalar", "bool", "char"};
+  for (size_t i = 0; i < SPEC_KINDS; ++i)
+    if (strcmp(spec_kinds[i].unit, unit) == 0) return true;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
     if (strcmp(unit, names[i]) == 0) return true;
   return false;

@@ -51,6 +51,8 @@ typedef enum copy_path {
   X(thread_n, "elements", "columns of D a thread computes")                                        \
   X(lanes_m, "lanes", "lanes of a warp along m")                                                   \
   X(lanes_n, "lanes", "lanes of a warp along n")                                                   \
+  X(warp_m, "elements", "rows of D a warp computes")                                               \
+  X(warp_n, "elements", "columns of D a warp computes")                                            \
   X(inst_m, "elements", "rows of one tensor-core instruction")                                     \
   X(inst_n, "elements", "columns of one tensor-core instruction")                                  \
   X(inst_k, "elements", "k of one tensor-core instruction")                                        \
@@ -60,7 +62,12 @@ typedef enum copy_path {
   X(groups, "warpgroups", "that compute; one more copies")                                         \
   X(producer_registers, "registers", "a thread of the copying warpgroup")                          \
   X(consumer_registers, "registers", "a thread of a computing warpgroup")                          \
+  X(schedule, "schedule", "how computing warpgroups share tiles")                                  \
   X(persistent, "bool", "blocks take tile after tile")                                             \
+  X(cluster_m, "blocks", "of a cluster along m, sharing tiles of B")                               \
+  X(cluster_n, "blocks", "of a cluster along n, sharing tiles of A")                               \
+  X(cluster_k, "blocks", "of a cluster that share one tile, each a part of k")                     \
+  X(promote_k, "elements", "k after which sums move to accumulators of full precision")            \
   X(threads, "threads", "a block")                                                                 \
   X(min_blocks, "blocks/SM", "asked of the compiler")                                              \
   X(stages, "stages", "ring in shared memory")                                                     \
@@ -101,6 +108,14 @@ typedef enum copy_path {
   X(raster_group, "tiles", "side of a raster group")                                               \
   X(alpha, "scalar", "alpha: any, zero or one")                                                    \
   X(beta, "scalar", "beta: any, zero or one")                                                      \
+  X(type_epilogue, "dtype", "in which the epilogue computes; scalars are of it")                   \
+  X(bias, "bias", "a value for each column (n) or row (m) of D")                                   \
+  X(activation, "activation", "after the bias")                                                    \
+  X(residual, "bool", "a matrix of D's size is added after the activation")                        \
+  X(scale_a, "scaling", "of A")                                                                    \
+  X(scale_b, "scaling", "of B")                                                                    \
+  X(scale_d, "scaling", "of D, before it is rounded")                                              \
+  X(absmax, "bool", "the largest magnitude before scale_d is delivered")                           \
   X(align_a, "bytes", "asked of A: base, leading dimension, stride")                               \
   X(align_b, "bytes", "asked of B")                                                                \
   X(align_c, "bytes", "asked of C")                                                                \
@@ -109,7 +124,9 @@ typedef enum copy_path {
   X(multiple_n, "elements", "n must be a multiple")                                                \
   X(multiple_k, "elements", "k must be a multiple")                                                \
   X(min_k, "elements", "k must be at least")                                                       \
-  X(min_fill, "percent", "tiles per SM below which a smaller tile is chosen")                      \
+  X(speed, "per mille", "of the fastest kernel of these types, all SMs busy")                      \
+  X(wave_loss, "percent", "of an idle SM's share of the time that is lost")                        \
+  X(overhead_k, "elements", "of k that a tile costs besides its own")                              \
   X(blocks_sm, "blocks/SM", "that fit")                                                            \
   X(registers, "registers", "a thread, estimate")                                                  \
   X(register_limit, "registers", "a thread may have")                                              \

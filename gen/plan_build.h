@@ -14,10 +14,13 @@ typedef struct plan_builder {
   plan_result result; /* PLAN_OK until something goes wrong; the first trouble stays */
 } plan_builder;
 
-/* A kernel family: its planner and its template. ORDER FAMILY. */
+/* A kernel family: its template, its planner, and which fields of a spec it has besides those of
+ * every family. ORDER FAMILY. */
 typedef struct plan_family {
   const char *template_name;
   void (*make)(plan_builder *b);
+  const spec_field *takes; /* ends with SPEC_FIELD_COUNT */
+  const char *others;      /* why it has no other, and what to do */
 } plan_family;
 
 const plan_family *plan_family_of(int family);
@@ -26,14 +29,13 @@ void plan_make_naive(plan_builder *b);
 void plan_make_smem(plan_builder *b);
 void plan_make_simt(plan_builder *b);
 void plan_make_wgmma(plan_builder *b);
+extern const spec_field plan_takes_naive[], plan_takes_smem[], plan_takes_simt[],
+    plan_takes_wgmma[];
 
 /* Refuses all but f32 or f64 throughout; narrow: f16 and bf16 with f32 sums as well. */
 void plan_require_types(plan_builder *b, bool narrow);
 /* Refuses another type of B, C or D than A's, or another accumulator than acc. */
 void plan_require_rest(plan_builder *b, int acc);
-/* Refuses fields that the family has not: text says why, and what to do. */
-void plan_refuse_fields(plan_builder *b, const spec_field *fields_given, size_t count,
-                        const char *text);
 
 /* Sets a field and its reason. */
 void plan_set(plan_builder *b, plan_field f, int value, const char *why, ...)

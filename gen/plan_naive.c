@@ -14,6 +14,8 @@ static int register_estimate(const kernel_plan *p) {
   return 24 + words * (1 + 2 * p->unroll_k);
 }
 
+const spec_field plan_takes_naive[] = {SPEC_UNROLL_K, SPEC_FIELD_COUNT};
+
 void plan_make_naive(plan_builder *b) {
   kernel_plan *p = b->plan;
   plan_require_types(b, true);
@@ -23,13 +25,6 @@ void plan_make_naive(plan_builder *b) {
   }
   TAKE(tile_m, TILE_M, 16, NULL, "16 x 16 threads: 8 warps, each 2 rows of 16 columns");
   TAKE(tile_n, TILE_N, 16, NULL, "a warp's stores cover two full 64-byte runs");
-  static const spec_field unused[] = {
-      SPEC_THREAD_M,      SPEC_THREAD_N,  SPEC_LANES_M, SPEC_LANES_N, SPEC_STAGES,
-      SPEC_PADDING,       SPEC_SWIZZLE,   SPEC_COPY_A,  SPEC_COPY_B,  SPEC_K_SLICES,
-      SPEC_UNROLL_STAGES, SPEC_FRAGMENTS, SPEC_ORDER,   SPEC_TILE_K};
-  plan_refuse_fields(b, unused, sizeof unused / sizeof unused[0],
-                     "family naive has no such number: it uses no shared memory and one output a "
-                     "thread; leave it out or use family simt");
   int threads = p->tile_m * p->tile_n;
   SET(threads, threads, "tile_m x tile_n = %d x %d, one output each", p->tile_m, p->tile_n);
   if (threads > 1024 || threads % 32 != 0)
@@ -63,7 +58,9 @@ void plan_make_naive(plan_builder *b) {
   SET(multiple_n, full ? p->tile_n : 1, full ? "no column guard" : "guarded");
   SET(multiple_k, full ? p->unroll_k : 1, full ? "no tail in k" : "a rolled tail takes the rest");
   SET(min_k, 0, "the loop may run zero times");
-  TAKE(min_fill, MIN_FILL, 0, NULL, "always applicable");
+  TAKE(speed, SPEED, 60, NULL, "two loads from L1 an FMA (docs/ladder.md)");
+  SET(wave_loss, 100, "an idle SM's time is lost");
+  TAKE(overhead_k, OVERHEAD_K, 16, NULL, "a block starts in a few iterations' time");
   SET(loop_fmas, p->unroll_k, "unrolled steps");
   int step = p->element < 4 ? 12 : 8;
   SET(loop_bytes, 16 * (p->unroll_k * step + 8), "16 bytes an instruction, about %d a step%s", step,

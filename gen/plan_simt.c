@@ -413,6 +413,12 @@ static void estimate_code(plan_builder *b) {
   SET(copy_gap, fmas >= 64 ? 24 : fmas >= 16 ? 8 : 2, "spread, so that no two copies queue");
 }
 
+const spec_field plan_takes_simt[] = {
+    SPEC_TILE_K,        SPEC_THREAD_M,  SPEC_THREAD_N, SPEC_LANES_M,
+    SPEC_LANES_N,       SPEC_STAGES,    SPEC_PADDING,  SPEC_SWIZZLE,
+    SPEC_COPY_A,        SPEC_COPY_B,    SPEC_K_SLICES, SPEC_UNROLL_K,
+    SPEC_UNROLL_STAGES, SPEC_FRAGMENTS, SPEC_ORDER,    SPEC_FIELD_COUNT};
+
 void plan_make_simt(plan_builder *b) {
   kernel_plan *p = b->plan;
   plan_require_types(b, false);
@@ -434,9 +440,13 @@ void plan_make_simt(plan_builder *b) {
   TAKE(raster_along, RASTER_ALONG, RASTER_M, "r", "groups of rows share B in L2");
   TAKE(raster_group, RASTER_GROUP, 8, "g",
        "a square of tiles; on an H200, f32 4096^3, groups of 1 to 32 are within 0.4 %%");
-  TAKE(min_fill, MIN_FILL, p->tile_m * p->tile_n > 64 * 64 ? 100 : 0, NULL,
-       p->tile_m * p->tile_n > 64 * 64 ? "a tile for each SM, or a smaller tile serves better"
-                                       : "small tiles serve small calls");
+  int side = 2 * p->tile_m * p->tile_n / (p->tile_m + p->tile_n);
+  TAKE(speed, SPEED, 1000 * side / (side + 16) * (narrow ? 1 : 2) / 2, NULL,
+       "%d / (%d + 16): larger tiles read shared and global memory less%s", side, side,
+       narrow ? "; half for copies of one element" : "");
+  SET(wave_loss, 100, "an idle SM's time is lost");
+  TAKE(overhead_k, OVERHEAD_K, p->tile_k * (p->stages + 4), NULL,
+       "%d k tiles to fill the ring, about 4 to store", p->stages);
   estimate_code(b);
   char shape[64];
   int n = snprintf(shape, sizeof shape, "%dx%dx%d_t%dx%d", p->tile_m, p->tile_n, p->tile_k,

@@ -7,6 +7,9 @@
 
 #include <stdio.h>
 
+const spec_field plan_takes_smem[] = {SPEC_TILE_K, SPEC_STAGES, SPEC_PADDING, SPEC_UNROLL_K,
+                                      SPEC_FIELD_COUNT};
+
 void plan_make_smem(plan_builder *b) {
   kernel_plan *p = b->plan;
   plan_require_types(b, false);
@@ -14,13 +17,6 @@ void plan_make_smem(plan_builder *b) {
     b->result = PLAN_SAME; /* copies are one element wide anyway: narrow is the guarded twin */
     return;
   }
-  static const spec_field unused[] = {
-      SPEC_THREAD_M, SPEC_THREAD_N, SPEC_LANES_M,       SPEC_LANES_N,   SPEC_SWIZZLE, SPEC_COPY_A,
-      SPEC_COPY_B,   SPEC_K_SLICES, SPEC_UNROLL_STAGES, SPEC_FRAGMENTS, SPEC_ORDER};
-  plan_refuse_fields(
-      b, unused, sizeof unused / sizeof unused[0],
-      "family smem has no such number: one output a thread, one element a copy; leave "
-      "it out or use family simt");
   if (plan_asked(b, SPEC_STAGES, 1) != 1)
     plan_refuse(b, SPEC_STAGES, "stages", "family smem has one stage; use 1, or family simt");
   TAKE(tile_m, TILE_M, 16, NULL, "16 x 16 threads, one output each");
@@ -76,7 +72,9 @@ void plan_make_smem(plan_builder *b) {
   SET(align_c, p->element, "single elements are read");
   SET(align_d, p->element, "single elements are written");
   plan_copy_multiples(b);
-  TAKE(min_fill, MIN_FILL, 0, NULL, "always applicable");
+  TAKE(speed, SPEED, 120, NULL, "two shared loads an FMA (docs/ladder.md)");
+  SET(wave_loss, 100, "an idle SM's time is lost");
+  TAKE(overhead_k, OVERHEAD_K, 32, NULL, "a block starts in two k tiles' time");
   SET(loop_fmas, p->unroll_k, "unrolled steps");
   SET(loop_bytes, 16 * (3 * p->unroll_k + 6 * (p->copies_a + p->copies_b) + 24),
       "16 bytes an instruction: 3 a step, 6 a copy, 24 around");

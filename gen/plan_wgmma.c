@@ -132,19 +132,14 @@ static void make_narrow(plan_builder *b) {
   b->spec = asked;
 }
 
+const spec_field plan_takes_wgmma[] = {SPEC_TILE_K, SPEC_STAGES, SPEC_FIELD_COUNT};
+
 void plan_make_wgmma(plan_builder *b) {
   kernel_plan *p = b->plan;
   if (b->variant == VARIANT_EDGE) {
     b->result = PLAN_SAME; /* TMA guards every edge: full is also the guarded kernel */
     return;
   }
-  static const spec_field unused[] = {
-      SPEC_THREAD_M, SPEC_THREAD_N, SPEC_LANES_M,      SPEC_LANES_N,  SPEC_PADDING,
-      SPEC_SWIZZLE,  SPEC_COPY_A,   SPEC_COPY_B,       SPEC_UNROLL_K, SPEC_FRAGMENTS,
-      SPEC_ORDER,    SPEC_K_SLICES, SPEC_UNROLL_STAGES};
-  plan_refuse_fields(
-      b, unused, sizeof unused / sizeof unused[0],
-      "family wgmma has no such number: the instruction and TMA fix it; leave it out");
   choose_types(b);
   if (b->result == PLAN_OK && b->variant == VARIANT_NARROW) {
     make_narrow(b);
@@ -168,9 +163,11 @@ void plan_make_wgmma(plan_builder *b) {
   TAKE(raster_along, RASTER_ALONG, RASTER_M, "r", "groups of rows share B in L2");
   TAKE(raster_group, RASTER_GROUP, 2048 / p->tile_m, "g",
        "%d rows of tiles: the SMs' tiles together near a square", 2048 / p->tile_m);
-  TAKE(min_fill, MIN_FILL, p->tile_m * p->tile_n > 128 * 128 ? 75 : 0, NULL,
-       p->tile_m * p->tile_n > 128 * 128 ? "most SMs need a tile, or a smaller tile serves better"
-                                         : "small tiles serve small calls");
+  int side = 2 * p->tile_m * p->tile_n / (p->tile_m + p->tile_n);
+  TAKE(speed, SPEED, 1000 * side / (side + 16), NULL,
+       "%d / (%d + 16): larger tiles read shared memory and L2 less", side, side);
+  SET(wave_loss, 70, "the card is at its power limit: idle SMs raise the others' clock (measured)");
+  TAKE(overhead_k, OVERHEAD_K, 4 * p->tile_k, NULL, "about 4 k tiles to begin and to store");
   SET(loop_bytes, 16 * (p->tile_k / p->inst_k * (p->tile_m / 64 / p->groups) * 4 + 48),
       "16 bytes an instruction: 4 for each wgmma, 48 around");
   int outputs = p->tile_m * p->tile_n / (128 * p->groups);

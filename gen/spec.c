@@ -15,11 +15,15 @@ static const spec_field_info fields[SPEC_FIELD_COUNT] = {
 #undef X
 };
 
-/* ORDER FAMILY, DTYPE, LAYOUT, ORDER, ALONG: by value. */
+/* ORDER FAMILY, DTYPE, LAYOUT, ORDER, ALONG, SCHEDULE, BIAS, ACTIVATION, SCALING: by value. */
 static const char *const family_names[FAMILY_COUNT] = {"naive", "smem", "simt", "wgmma"};
 static const char *const layout_names[] = {"nn", "nt", "tn", "tt"};
 static const char *const order_names[] = {"row", "column", "serpentine"};
 static const char *const along_names[] = {"m", "n"};
+static const char *const schedule_names[] = {"cooperative", "pingpong"};
+static const char *const bias_names[] = {"none", "n", "m"};
+static const char *const activation_names[] = {"none", "relu", "gelu", "silu", "gelu_tanh"};
+static const char *const scaling_names[] = {"none", "tensor", "vector", "group", "block"};
 static const char *const dtype_names[] = {"none", "f64",  "f32", "tf32", "f16", "bf16",
                                           "e4m3", "e5m2", "s8",  "u8",   "s32"};
 static const int dtype_sizes[] = {0, 8, 4, 4, 2, 2, 1, 1, 1, 1, 4};
@@ -46,6 +50,10 @@ const char *const *spec_kind_names(spec_kind kind, size_t *count) {
       [KIND_LAYOUT] = {layout_names, LENGTH(layout_names)},
       [KIND_ORDER] = {order_names, LENGTH(order_names)},
       [KIND_ALONG] = {along_names, LENGTH(along_names)},
+      [KIND_SCHEDULE] = {schedule_names, LENGTH(schedule_names)},
+      [KIND_BIAS] = {bias_names, LENGTH(bias_names)},
+      [KIND_ACTIVATION] = {activation_names, LENGTH(activation_names)},
+      [KIND_SCALING] = {scaling_names, LENGTH(scaling_names)},
       [KIND_SCALAR] = {NULL, 0},
   };
   *count = table[kind].count;
@@ -81,19 +89,23 @@ int dtype_bytes(int dtype) {
 const char *spec_value_text(spec_field f, int value, char scratch[32]) {
   static const char *const scalars[] = {"true", "0", "1"}; /* ORDER gg_scalar_class */
   if (value == SPEC_UNSET) return "unset";
+  const char *const *names;
+  size_t count;
   switch (fields[f].kind) {
   case KIND_BOOL:
     return value ? "true" : "false";
-  case KIND_FAMILY:
-    return spec_family_name(value);
   case KIND_DTYPE:
     return dtype_name(value);
+  case KIND_FAMILY:
   case KIND_LAYOUT:
-    return spec_layout_name(value);
   case KIND_ORDER:
-    return pick(order_names, LENGTH(order_names), value);
   case KIND_ALONG:
-    return pick(along_names, LENGTH(along_names), value);
+  case KIND_SCHEDULE:
+  case KIND_BIAS:
+  case KIND_ACTIVATION:
+  case KIND_SCALING:
+    names = spec_kind_names(fields[f].kind, &count);
+    return pick(names, count, value);
   case KIND_SCALAR:
     return pick(scalars, LENGTH(scalars), value);
   case KIND_UNROLL:

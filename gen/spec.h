@@ -27,9 +27,12 @@ typedef enum spec_family {
 typedef enum spec_layout { LAYOUT_NN, LAYOUT_NT, LAYOUT_TN, LAYOUT_TT } spec_layout;
 typedef enum fma_order { ORDER_ROW, ORDER_COLUMN, ORDER_SERPENTINE } fma_order;
 typedef enum raster_along { RASTER_M, RASTER_N } raster_along;
+/* Two computing warpgroups share each tile, or take tiles in turn. */
+typedef enum schedule { SCHEDULE_COOPERATIVE, SCHEDULE_PINGPONG } schedule;
 
 /* ORDER FIELD. X(id, dotted name, kind, smallest, largest)
- * kinds: INT; BOOL; FAMILY, DTYPE, LAYOUT, ORDER, ALONG (names); UNROLL ("full" = 0, or
+ * kinds: INT; BOOL; FAMILY, DTYPE, LAYOUT, ORDER, ALONG, SCHEDULE, BIAS, ACTIVATION, SCALING
+ * (names, by value); UNROLL ("full" = 0, or
  * steps); SCALAR (true: at run time = GG_SCALAR_ANY; 0 or false = GG_SCALAR_ZERO; 1 =
  * GG_SCALAR_ONE). */
 #define SPEC_FIELDS(X)                                                                             \
@@ -47,6 +50,11 @@ typedef enum raster_along { RASTER_M, RASTER_N } raster_along;
   X(THREAD_N, "tile.thread.n", INT, 1, 64)                                                         \
   X(LANES_M, "tile.lanes.m", INT, 1, 32)                                                           \
   X(LANES_N, "tile.lanes.n", INT, 1, 32)                                                           \
+  X(WARP_M, "tile.warp.m", INT, 1, 256)                                                            \
+  X(WARP_N, "tile.warp.n", INT, 1, 256)                                                            \
+  X(INST_M, "tile.inst.m", INT, 1, 256)                                                            \
+  X(INST_N, "tile.inst.n", INT, 1, 256)                                                            \
+  X(INST_K, "tile.inst.k", INT, 1, 256)                                                            \
   X(STAGES, "stages", INT, 1, 16)                                                                  \
   X(PADDING, "padding", INT, 0, 64)                                                                \
   X(SWIZZLE, "swizzle", INT, 0, 128)                                                               \
@@ -58,11 +66,25 @@ typedef enum raster_along { RASTER_M, RASTER_N } raster_along;
   X(ORDER, "unroll.order", ORDER, 0, 0)                                                            \
   X(RASTER_ALONG, "raster.along", ALONG, 0, 0)                                                     \
   X(RASTER_GROUP, "raster.group", INT, 1, 1024)                                                    \
+  X(CLUSTER_M, "cluster.m", INT, 1, 16)                                                            \
+  X(CLUSTER_N, "cluster.n", INT, 1, 16)                                                            \
+  X(CLUSTER_K, "cluster.k", INT, 1, 16)                                                            \
+  X(SCHEDULE, "schedule", SCHEDULE, 0, 0)                                                          \
+  X(PERSISTENT, "persistent", BOOL, 0, 1)                                                          \
+  X(FAST_ACCUM, "fast_accum", BOOL, 0, 1)                                                          \
   X(MIN_BLOCKS, "min_blocks", INT, 1, 32)                                                          \
   X(K_SLICES, "k_slices", INT, 1, 4)                                                               \
   X(ALPHA, "epilogue.alpha", SCALAR, 0, 0)                                                         \
   X(BETA, "epilogue.beta", SCALAR, 0, 0)                                                           \
-  X(MIN_FILL, "dispatch.min_fill", INT, 0, 1000)                                                   \
+  X(BIAS, "epilogue.bias", BIAS, 0, 0)                                                             \
+  X(ACTIVATION, "epilogue.activation", ACTIVATION, 0, 0)                                           \
+  X(RESIDUAL, "epilogue.residual", BOOL, 0, 1)                                                     \
+  X(SCALE_A, "epilogue.scale.a", SCALING, 0, 0)                                                    \
+  X(SCALE_B, "epilogue.scale.b", SCALING, 0, 0)                                                    \
+  X(SCALE_D, "epilogue.scale.d", SCALING, 0, 0)                                                    \
+  X(ABSMAX, "epilogue.absmax", BOOL, 0, 1)                                                         \
+  X(SPEED, "dispatch.speed", INT, 1, 10000)                                                        \
+  X(OVERHEAD_K, "dispatch.overhead_k", INT, 0, 65536)                                              \
   X(BUDGET_LOOP_BYTES, "budget.loop_bytes", INT, 1, 1 << 24)                                       \
   X(BUDGET_BLOCK_FMAS, "budget.block_fmas", INT, 1, 1 << 20)                                       \
   X(BUDGET_ENFORCE, "budget.enforce", BOOL, 0, 1)
@@ -134,6 +156,10 @@ typedef enum spec_kind {
   KIND_LAYOUT,
   KIND_ORDER,
   KIND_ALONG,
+  KIND_SCHEDULE,
+  KIND_BIAS,
+  KIND_ACTIVATION,
+  KIND_SCALING,
   KIND_UNROLL,
   KIND_SCALAR
 } spec_kind;

@@ -200,7 +200,9 @@ static bool read_list(spec_loader *l, lua_State *L, int idx, const path *at, boo
     spec_load_error(l, at->place, "wrong-type", "a list inside a list");
     return points_append_nothing(l, out);
   }
-  if (!l->call.sweep && strcmp(at->field, "layout") != 0) {
+  bool listed = strcmp(at->field, spec_field_name(SPEC_LAYOUT)) == 0 ||
+                strcmp(at->field, spec_field_name(SPEC_ACTIVATION)) == 0;
+  if (!l->call.sweep && !listed) {
     spec_load_error(l, at->place, "list-in-gemm",
                     "a list where gemm takes one value; write sweep instead of gemm");
     return points_append_nothing(l, out);

@@ -21,12 +21,15 @@ static gg_status check_row(const gg_kernel *row, size_t table, int index) {
                     "tables[%zu], row %d, %s: tile %d x %d, %d threads, %d bytes of "
                     "shared memory cannot be",
                     table, index, name, row->tile_m, row->tile_n, row->threads, row->shared_bytes);
-  if (row->cluster_m < 1 || row->cluster_n < 1 || row->cluster_m > GGI_CLUSTER_MAX ||
-      row->cluster_n > GGI_CLUSTER_MAX || row->cluster_m * row->cluster_n > GGI_CLUSTER_MAX)
+  const int cluster[3] = {row->cluster_m, row->cluster_n, row->cluster_k};
+  bool bad = cluster[0] * cluster[1] * cluster[2] > GGI_CLUSTER_MAX;
+  for (int i = 0; i < 3; ++i)
+    bad = bad || cluster[i] < 1 || cluster[i] > GGI_CLUSTER_MAX;
+  if (bad)
     return ggi_fail(GG_ERR_TABLE,
-                    "tables[%zu], row %d, %s: a cluster of %d x %d blocks cannot be; it has 1 to "
-                    "%d",
-                    table, index, name, row->cluster_m, row->cluster_n, GGI_CLUSTER_MAX);
+                    "tables[%zu], row %d, %s: a cluster of %d x %d x %d blocks cannot be; it has 1 "
+                    "to %d",
+                    table, index, name, cluster[0], cluster[1], cluster[2], GGI_CLUSTER_MAX);
   const gg_dtype types[4] = {row->type_a, row->type_b, row->type_c, row->type_d};
   for (int i = 0; i < 4; ++i) {
     char reason[120];

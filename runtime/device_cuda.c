@@ -6,6 +6,7 @@
  */
 #include "detail.h"
 #include "device.h"
+#include "launch.h"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -135,7 +136,7 @@ static gg_status load(const gg_device *device, const gg_kernel *row) {
                       row->name, row->shared_bytes, cudaGetErrorString(error));
     }
   }
-  if (row->cluster_m * row->cluster_n > PORTABLE_CLUSTER) {
+  if (ggi_cluster_blocks(row) > PORTABLE_CLUSTER) {
     error = cudaFuncSetAttribute(stub(row), cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     if (error != cudaSuccess) return fail(GG_ERR_DEVICE, error, row->name);
   }
@@ -221,7 +222,7 @@ static cudaLaunchConfig_t launch_config(const gg_kernel *row, unsigned blocks,
   cudaLaunchConfig_t config = {.gridDim = {blocks, 1, 1},
                                .blockDim = {(unsigned)row->threads, 1, 1},
                                .dynamicSmemBytes = (size_t)row->shared_bytes};
-  unsigned cluster = (unsigned)(row->cluster_m * row->cluster_n);
+  unsigned cluster = (unsigned)ggi_cluster_blocks(row);
   if (cluster > 1) {
     attribute->id = cudaLaunchAttributeClusterDimension;
     attribute->val.clusterDim.x = cluster;
@@ -233,7 +234,7 @@ static cudaLaunchConfig_t launch_config(const gg_kernel *row, unsigned blocks,
 }
 
 static gg_status cuda_resident(gg_device *device, const gg_kernel *row, int *clusters) {
-  int cluster = row->cluster_m * row->cluster_n;
+  int cluster = ggi_cluster_blocks(row);
   int blocks = device->info.sms * (row->blocks_per_sm > 1 ? row->blocks_per_sm : 1);
   int most = blocks / cluster;
   if (cluster > 1) {
@@ -269,8 +270,8 @@ static gg_status cuda_launch(gg_device *device, const gg_kernel *row, unsigned b
     status =
         ggi_fail(GG_ERR_DEVICE,
                  "kernel %s, %u blocks of %d threads, clusters of %d, %d bytes shared: %s (%s)",
-                 row->name, blocks, row->threads, row->cluster_m * row->cluster_n,
-                 row->shared_bytes, cudaGetErrorString(error), cudaGetErrorName(error));
+                 row->name, blocks, row->threads, ggi_cluster_blocks(row), row->shared_bytes,
+                 cudaGetErrorString(error), cudaGetErrorName(error));
   }
   leave(device, former);
   return status;

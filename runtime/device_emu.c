@@ -6,6 +6,7 @@
  */
 #include "detail.h"
 #include "device.h"
+#include "launch.h"
 #include "gg_emu.h"
 
 #include <pthread.h>
@@ -107,7 +108,7 @@ static gg_status launch_locked(device_emu *d, const gg_emu_launch *launch, const
 
 static gg_status emu_resident(gg_device *device, const gg_kernel *row, int *clusters) {
   int blocks = device->info.sms * (row->blocks_per_sm > 1 ? row->blocks_per_sm : 1);
-  int most = blocks / (row->cluster_m * row->cluster_n);
+  int most = blocks / ggi_cluster_blocks(row);
   *clusters = most > 1 ? most : 1;
   return GG_OK;
 }
@@ -144,7 +145,7 @@ static gg_status emu_launch(gg_device *device, const gg_kernel *row, unsigned bl
                                 .grid_y = 1,
                                 .grid_z = 1,
                                 .block_x = (unsigned)row->threads,
-                                .cluster_x = (unsigned)(row->cluster_m * row->cluster_n),
+                                .cluster_x = (unsigned)ggi_cluster_blocks(row),
                                 .shared_bytes = (unsigned)row->shared_bytes};
   pthread_mutex_lock(&d->lock);
   gg_status status = launch_locked(d, &launch, args, row->file ? row->file : row->name);

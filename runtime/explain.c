@@ -34,8 +34,9 @@ static void put_row(writer *w, const gg_problem *p, const gg_kernel *row) {
     return;
   }
   double tiles = (double)grid.tiles * (double)p->batch;
-  if (row->cluster_m * row->cluster_n > 1)
-    put(w, "          clusters of %d x %d blocks\n", row->cluster_m, row->cluster_n);
+  if (ggi_cluster_blocks(row) > 1)
+    put(w, "          clusters of %d x %d x %d blocks\n", row->cluster_m, row->cluster_n,
+        row->cluster_k);
   put(w, "          %.0f %s in %lld launch%s, %.2f a SM\n", tiles,
       row->persistent ? "tiles for blocks that stay" : "blocks", grid.launches,
       grid.launches == 1 ? "" : "es", tiles / p->device->info.sms);
@@ -53,14 +54,12 @@ static void put_choice(writer *w, gg_context *c, const gg_problem *p, bool promi
     return;
   }
   put(w, "%s", choice->row->name);
-  if (p->pin)
-    put(w, " (pinned)");
-  else if (!choice->wishes)
-    put(w, " (no kernel fulfils its wish; this one comes first without)");
+  if (p->pin) put(w, " (pinned)");
   put(w, "\n");
 }
 
-static void put_others(writer *w, gg_context *c, const gg_problem *p, const gg_kernel *chosen) {
+/* Lists the other rows: why they do not apply, or how much longer they are predicted to take. */
+static void put_others(writer *w, gg_context *c, const gg_problem *p, const ggi_choice *chosen) {
   ggi_call call;
   ggi_problem_call(p, true, &call);
   put(w, "not chosen\n");
@@ -68,14 +67,16 @@ static void put_others(writer *w, gg_context *c, const gg_problem *p, const gg_k
   for (size_t i = 0; i < c->count; ++i)
     for (int j = 0; j < c->tables[i]->count; ++j) {
       const gg_kernel *row = &c->tables[i]->kernels[j];
-      if (row == chosen) continue;
+      if (row == chosen->row) continue;
       char reason[200];
-      ggi_why why = ggi_row_applies(row, c->tables[i]->emulated, &call, &p->device->info, true,
-                                    reason, sizeof reason);
-      put(w, "  %s: %s\n", row->name,
-          why != GGI_APPLIES ? reason
-          : p->pin           ? "applies, but another is pinned"
-                             : "applies, but stands later in the tables");
+      ggi_why why = ggi_row_applies(row, c->tables[i]->emulated, &call, &p->device->info, reason,
+                                    sizeof reason);
+      if (why == GGI_APPLIES && p->pin)
+        snprintf(reason, sizeof reason, "applies, but another is pinned");
+      else if (why == GGI_APPLIES)
+        snprintf(reason, sizeof reason, "applies, predicted at %.2f of the chosen one's time",
+                 ggi_row_time(row, &call, &p->device->info) / chosen->time);
+      put(w, "  %s: %s\n", row->name, reason);
       ++listed;
     }
   if (listed == 0) put(w, "  (there is no other)\n");
@@ -103,7 +104,7 @@ gg_status gg_explain(gg_context *context, const gg_problem *problem, char *text,
     put_choice(&w, context, &p, true, &promised);
     if (promised.row) put_row(&w, &p, promised.row);
     put_choice(&w, context, &p, false, &elements);
-    put_others(&w, context, &p, promised.row);
+    put_others(&w, context, &p, &promised);
   }
   if (length) *length = w.length;
   return GG_OK;

@@ -164,15 +164,6 @@ GG_API void gg_context_destroy(gg_context *context);
 /* ---- Problems ---------------------------------------------------------------------------------
  */
 
-typedef enum gg_bias { GG_BIAS_NONE = 0, GG_BIAS_N = 1, GG_BIAS_M = 2 } gg_bias;
-typedef enum gg_activation {
-  GG_ACTIVATION_NONE = 0,
-  GG_ACTIVATION_RELU = 1,
-  GG_ACTIVATION_GELU = 2,
-  GG_ACTIVATION_SILU = 3
-} gg_activation;
-typedef enum gg_scaling { GG_SCALING_NONE = 0, GG_SCALING_TENSOR = 1 } gg_scaling;
-
 /* One call, described without its pointers. Fill it with gg_problem_init, then set what differs.
  *
  * Leading dimensions count elements between rows as stored: A is stored m x k (N) or k x m (T), B

@@ -16,7 +16,7 @@ extern "C" {
 
 /* Layout version of gg_args, gg_kernel and gg_kernel_table. A table of another version is refused.
  */
-#define GG_KERNEL_ABI 2
+#define GG_KERNEL_ABI 3
 
 /* Element types, ORDER DTYPE (gen/spec.c, runtime/dtype.c). tf32 is f32 in memory. Numbers are
  * pinned: a saved table stays readable. */
@@ -46,6 +46,44 @@ typedef enum gg_scalar_class {
   GG_SCALAR_ONE = 2
 } gg_scalar_class;
 
+/* The epilogue, each step once, after the last k, in this order; x is of the epilogue's type: f64
+ * where the accumulator is, s32 where D is s32 and nothing but alpha and beta is asked, else f32.
+ *   x = accumulator * scale_a * scale_b     TENSOR, VECTOR; GROUP and BLOCK scale each 128 of k
+ *   x = alpha * x + beta * C
+ *   x = x + bias
+ *   x = activation(x)
+ *   x = x + residual
+ *   absmax = max(absmax, |x|)
+ *   x = x * scale_d
+ *   D = x, rounded to nearest even; e4m3, e5m2 and integers saturate
+ * Numbers of the three enumerations are pinned. */
+
+/* A value for each column of D (N) or for each row (M). Its type is D's for f64, f32, f16 and bf16,
+ * else f32. */
+typedef enum gg_bias { GG_BIAS_NONE = 0, GG_BIAS_N = 1, GG_BIAS_M = 2 } gg_bias;
+
+/* GELU: x/2 (1 + erf(x / sqrt 2)); GELU_TANH: its approximation by tanh; SILU: x / (1 + exp -x). */
+typedef enum gg_activation {
+  GG_ACTIVATION_NONE = 0,
+  GG_ACTIVATION_RELU = 1,
+  GG_ACTIVATION_GELU = 2,
+  GG_ACTIVATION_SILU = 3,
+  GG_ACTIVATION_GELU_TANH = 4
+} gg_activation;
+
+/* Scales are f32, dense, the batch's matrices one after the other (TENSOR: one for all). With kb =
+ * k / 128 rounded up:
+ * TENSOR: one value.  VECTOR: one for each row of A, column of B.
+ * GROUP: one for each row of A (column of B) and 128 of k: kb x m (kb x n), m (n) contiguous.
+ * BLOCK: one for each 128 x 128 block: kb x (m / 128 rounded up), likewise for B. */
+typedef enum gg_scaling {
+  GG_SCALING_NONE = 0,
+  GG_SCALING_TENSOR = 1,
+  GG_SCALING_VECTOR = 2,
+  GG_SCALING_GROUP = 3,
+  GG_SCALING_BLOCK = 4
+} gg_scaling;
+
 /* The text between the two marker lines also stands in section 1 of every emitted file
  * (templates/contract.lua); a test holds them equal. */
 /* gg_args: begin */
@@ -58,7 +96,7 @@ typedef enum gg_scalar_class {
 typedef long long gg_i64;
 typedef unsigned long long gg_u64;
 
-// A scalar, read in the accumulator's type.
+// A scalar, read in the epilogue's type.
 typedef union gg_scalar {
   double f64;
   float f32;
@@ -87,11 +125,11 @@ typedef struct gg_args {
   gg_scalar alpha;
   gg_scalar beta;
   const void *bias;     // per row or column of D, or null
-  const void *residual; // m x n, or null
-  const void *scale_a;  // scales of A, B and D, or null
+  const void *residual; // m x n of D's type, or null
+  const void *scale_a;  // f32 scales of A, B and D, or null
   const void *scale_b;
   const void *scale_d;
-  void *absmax; // one value, max |D|, or null
+  void *absmax; // one f32, raised to max |x| before scale_d, or null
   gg_i64 ld_residual;
   gg_i64 stride_residual;
   gg_i64 stride_bias;
@@ -134,7 +172,7 @@ typedef struct gg_kernel {
   const char *symbol; /* with prefix: the name of the device function */
   const char *file;   /* source, relative to the folder of the table */
   gg_entry entry;
-  const char *family; /* "naive", "smem", "simt" */
+  const char *family; /* "naive", "smem", "simt", "wmma", "mma", "wgmma" */
 
   int arch;         /* compute capability x 10: 90 */
   char arch_suffix; /* 'a': runs on exactly this arch; 0: this and later ones (PTX is carried) */
@@ -142,29 +180,40 @@ typedef struct gg_kernel {
   gg_dtype type_a, type_b, type_c, type_d, type_acc;
   gg_order order_a, order_b;
   gg_scalar_class alpha, beta;
+  gg_bias bias;
+  gg_activation activation;
+  gg_scaling scaling_a, scaling_b, scaling_d; /* scaling_d: NONE or TENSOR */
+  int residual, absmax;                       /* 1: has that step */
 
   int tile_m, tile_n, tile_k; /* elements of D a block computes; k a stage holds */
   int k_slices;               /* parts of each k tile, summed inside the block; 1: none */
   int threads;                /* block is threads x 1 x 1 */
   int cluster_m, cluster_n;   /* blocks, at most 16; 1 x 1: no cluster */
-  int shared_bytes;           /* dynamic shared memory */
-  int blocks_per_sm;          /* the plan's residency, for choosing */
+  int cluster_k;     /* blocks of a cluster that share one tile, each a part of k; 1: none */
+  int shared_bytes;  /* dynamic shared memory */
+  int blocks_per_sm; /* the plan's residency, for choosing */
 
   /* Bytes that each operand's base pointer, leading dimension and batch stride must be a multiple
    * of, in the order a, b, c, d. c counts only where C is read. */
   int align[4];
   /* m, n and k must be multiples of these (1: any), k at least min_k. */
   int multiple_m, multiple_n, multiple_k, min_k;
-  /* Choose only where the tiles of the call are at least this many per cent of the device's SMs and
-   * lie at least half inside D. 0: no such wish. Wishes are dropped when no row is left. */
-  int min_fill_percent;
+  /* What the choice among rows that apply rests on: the least of
+   *   (k + cluster_k * overhead_k) / (speed * q^(wave_loss_percent / 100)), where
+   *   q = m * n * batch * cluster_k / (SMs * ceil(blocks / SMs) * tile_m * tile_n)
+   * is the share of the SMs' time, over whole waves, that goes into elements of D. */
+  int speed;             /* with all SMs busy, per mille of the fastest kernel of these types */
+  int wave_loss_percent; /* 100: time of idle SMs is lost; less: their power helps the others */
+  int overhead_k;        /* what a tile costs besides its k, in elements of k */
 
   gg_map_recipe maps[4]; /* of a, b, c, d */
 
   /* Grid, along x. A cluster of cluster_m x cluster_n blocks, neighbours along x, computes as many
    * neighbouring tiles, so the tiles are padded to whole clusters:
    *   clusters = ceil(ceil(m / tile_m) / cluster_m) * ceil(ceil(n / tile_n) / cluster_n) * batch
-   * persistent 0: clusters * cluster_m * cluster_n blocks, one for each tile.
+   * With cluster_k > 1 a cluster has cluster_m * cluster_n * cluster_k blocks, those of one tile
+   * beside each other.
+   * persistent 0: as many blocks, one for each tile and part of k.
    * persistent 1: the blocks walk over the tiles. With r = the clusters that the device runs at
    * once there are ceil(clusters / ceil(clusters / r)) clusters: no more rounds than r of them
    * would need, and no more clusters than that takes. One launch has at most 2^31 - 1 tiles,

@@ -26,6 +26,7 @@ gg_status ggi_grid_plan(const gg_kernel *row, gg_i64 m, gg_i64 n, gg_i64 batch, 
   gg_i64 tiles_m = padded(ceil_div(m, row->tile_m), row->cluster_m);
   gg_i64 tiles_n = padded(ceil_div(n, row->tile_n), row->cluster_n);
   gg_i64 tiles;
+  limit /= row->cluster_k;
   if (__builtin_mul_overflow(tiles_m, tiles_n, &tiles) || tiles > limit)
     return ggi_fail(GG_ERR_LIMIT,
                     "m = %lld, n = %lld: %lld x %lld tiles of kernel %s exceed the %lld blocks of "
@@ -42,12 +43,17 @@ static const void *advance(const void *p, gg_i64 matrices, gg_i64 stride, gg_dty
   return (const char *)p + matrices * stride * ggi_dtype_bytes(type);
 }
 
+int ggi_cluster_blocks(const gg_kernel *row) {
+  return row->cluster_m * row->cluster_n * row->cluster_k;
+}
+
 unsigned ggi_blocks(const gg_kernel *row, gg_i64 tiles, int resident) {
-  if (!row->persistent) return (unsigned)tiles;
-  int cluster = row->cluster_m * row->cluster_n;
-  gg_i64 clusters = tiles / cluster;
-  gg_i64 rounds = ceil_div(clusters, resident);
-  return (unsigned)((clusters / rounds + (clusters % rounds != 0)) * cluster);
+  gg_i64 clusters = tiles / (row->cluster_m * row->cluster_n);
+  if (row->persistent) {
+    gg_i64 rounds = ceil_div(clusters, resident);
+    clusters = clusters / rounds + (clusters % rounds != 0);
+  }
+  return (unsigned)(clusters * ggi_cluster_blocks(row));
 }
 
 /* One launch; args are the caller's to change. */

@@ -20,6 +20,9 @@ typedef struct ggi_grid {
 gg_status ggi_grid_plan(const gg_kernel *row, gg_i64 m, gg_i64 n, gg_i64 batch, gg_i64 limit,
                         ggi_grid *grid);
 
+/* Blocks of one cluster: cluster_m x cluster_n tiles, cluster_k blocks each. */
+int ggi_cluster_blocks(const gg_kernel *row);
+
 /* Blocks of a launch of `tiles` padded tiles. resident: clusters that run at once, counts where the
  * row is persistent. */
 unsigned ggi_blocks(const gg_kernel *row, gg_i64 tiles, int resident);

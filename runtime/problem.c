@@ -215,9 +215,26 @@ bool ggi_problem_is_empty(const gg_problem *p) {
 void ggi_problem_call(const gg_problem *p, bool promised, ggi_call *call) {
   shape s[4];
   shapes(p, s);
-  *call = (ggi_call){p->type_a,  p->type_b, p->type_c, p->type_d, p->type_acc, p->order_a,
-                     p->order_b, p->alpha,  p->beta,   p->m,      p->n,        p->k,
-                     p->batch,   {0},       {0},       {0}};
+  *call = (ggi_call){.type_a = p->type_a,
+                     .type_b = p->type_b,
+                     .type_c = p->type_c,
+                     .type_d = p->type_d,
+                     .type_acc = p->type_acc,
+                     .order_a = p->order_a,
+                     .order_b = p->order_b,
+                     .alpha = p->alpha,
+                     .beta = p->beta,
+                     .bias = p->bias,
+                     .activation = p->activation,
+                     .scaling_a = p->scaling_a,
+                     .scaling_b = p->scaling_b,
+                     .scaling_d = p->scaling_d,
+                     .residual = p->residual,
+                     .absmax = p->absmax,
+                     .m = p->m,
+                     .n = p->n,
+                     .k = p->k,
+                     .batch = p->batch};
   for (int i = 0; i < 4; ++i) {
     call->ld[i] = s[i].used ? s[i].ld : 0;
     call->stride[i] = s[i].used ? s[i].stride : 0;

@@ -5,6 +5,7 @@
 #include "dtype.h"
 #include "tensor_map.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -75,6 +76,28 @@ static ggi_why test_scalars(const test *t) {
   return GGI_APPLIES;
 }
 
+static ggi_why test_epilogue(const test *t) {
+  const gg_kernel *r = t->row;
+  const ggi_call *c = t->call;
+  const struct {
+    const char *name;
+    int has, want;
+  } steps[] = {
+      {"bias", (int)r->bias, (int)c->bias},
+      {"activation", (int)r->activation, (int)c->activation},
+      {"scaling of A", (int)r->scaling_a, (int)c->scaling_a},
+      {"scaling of B", (int)r->scaling_b, (int)c->scaling_b},
+      {"scaling of D", (int)r->scaling_d, (int)c->scaling_d},
+      {"residual", r->residual, c->residual},
+      {"absmax", r->absmax, c->absmax},
+  };
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0]; ++i)
+    if (steps[i].has != steps[i].want)
+      return no(t, GGI_EPILOGUE, "%s is %d, the kernel's is %d", steps[i].name, steps[i].want,
+                steps[i].has);
+  return GGI_APPLIES;
+}
+
 static ggi_why test_device(const test *t) {
   const gg_kernel *r = t->row;
   const gg_device_info *d = t->device;
@@ -142,40 +165,33 @@ static ggi_why test_maps(const test *t) {
   return GGI_APPLIES;
 }
 
-static ggi_why test_wish(const test *t) {
-  const gg_kernel *r = t->row;
-  if (r->min_fill_percent <= 0) return GGI_APPLIES;
-  double tiles_m = (double)((t->call->m + r->tile_m - 1) / r->tile_m);
-  double tiles_n = (double)((t->call->n + r->tile_n - 1) / r->tile_n);
-  double tiles = tiles_m * tiles_n * (double)t->call->batch;
-  double percent = 100 * tiles / t->device->sms;
-  if (percent < r->min_fill_percent)
-    return no(t, GGI_WISH, "%.0f tiles are %.0f%% of the device's %d SMs, wished for %d%%", tiles,
-              percent, t->device->sms, r->min_fill_percent);
-  double used = (double)t->call->m * (double)t->call->n / (tiles_m * tiles_n);
+double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_info *device) {
+  const gg_kernel *r = row;
+  double parts = r->cluster_k > 1 ? r->cluster_k : 1, sms = device->sms > 0 ? device->sms : 1;
+  double tiles_m = (double)((call->m + r->tile_m - 1) / r->tile_m);
+  double tiles_n = (double)((call->n + r->tile_n - 1) / r->tile_n);
+  double blocks = tiles_m * tiles_n * (double)call->batch * parts;
+  double waves = ceil(blocks / sms);
   double area = (double)r->tile_m * r->tile_n;
-  if (2 * used < area)
-    return no(t, GGI_WISH,
-              "%.0f%% of its %d x %d tiles would lie outside D, wished for half at most",
-              100 * (1 - used / area), r->tile_m, r->tile_n);
-  return GGI_APPLIES;
+  double used = (double)call->m * (double)call->n * (double)call->batch * parts;
+  double share = waves > 0 ? used / (sms * waves * area) : 1;
+  double speed = r->speed > 0 ? r->speed : 1;
+  return ((double)call->k + parts * r->overhead_k) /
+         (speed * pow(share, r->wave_loss_percent / 100.0));
 }
 
 ggi_why ggi_row_applies(const gg_kernel *row, int emulated, const ggi_call *call,
-                        const gg_device_info *device, bool wishes, char *text, size_t size) {
+                        const gg_device_info *device, char *text, size_t size) {
   const test t = {row, call, device, text, size};
   if ((emulated != 0) != (device->emulated != 0))
     return no(&t, GGI_BACKEND, "built for %s; the device is %s",
               emulated ? "the emulated GPU" : "CUDA",
               device->emulated ? "an emulated GPU" : "a CUDA device");
-  static ggi_why (*const tests[])(const test *) = {
-      test_types, test_orders, test_scalars, test_device, test_shape, test_alignment, test_maps};
+  static ggi_why (*const tests[])(const test *) = {test_types,     test_orders, test_scalars,
+                                                   test_epilogue,  test_device, test_shape,
+                                                   test_alignment, test_maps};
   for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i) {
     ggi_why why = tests[i](&t);
-    if (why != GGI_APPLIES) return why;
-  }
-  if (wishes) {
-    ggi_why why = test_wish(&t);
     if (why != GGI_APPLIES) return why;
   }
   if (size) text[0] = '\0';
@@ -189,25 +205,21 @@ static bool is_pinned(const gg_kernel *row, const char *pin) {
 void ggi_select(const gg_kernel_table *const *tables, size_t count, const ggi_call *call,
                 const gg_device_info *device, const char *pin, ggi_choice *choice) {
   *choice = (ggi_choice){.row = NULL, .nearest = GGI_BACKEND};
-  const gg_kernel *without_wish = NULL;
   for (size_t i = 0; i < count; ++i) {
     for (int j = 0; j < tables[i]->count; ++j) {
       const gg_kernel *row = &tables[i]->kernels[j];
       if (pin && !is_pinned(row, pin)) continue;
       char text[160];
-      ggi_why why =
-          ggi_row_applies(row, tables[i]->emulated, call, device, !pin, text, sizeof text);
+      ggi_why why = ggi_row_applies(row, tables[i]->emulated, call, device, text, sizeof text);
       if (why == GGI_APPLIES) {
+        double time = ggi_row_time(row, call, device);
+        if (choice->row && !(time < choice->time)) continue;
         choice->row = row;
-        choice->wishes = !pin;
-        return;
-      }
-      if (why == GGI_WISH && !without_wish) without_wish = row;
-      if (why > choice->nearest || choice->text[0] == '\0') {
+        choice->time = time;
+      } else if (why > choice->nearest || choice->text[0] == '\0') {
         choice->nearest = why;
         snprintf(choice->text, sizeof choice->text, "%.100s: %s", row->name, text);
       }
     }
   }
-  choice->row = without_wish;
 }

@@ -1,10 +1,10 @@
 /* select.h - does a row of a table apply to a call, and which row comes first.
  *
- * A row applies when its demands hold: kind of device, types, orders, scalar classes, architecture,
+ * A row applies when its demands hold: kind of device, types, orders, scalar classes, epilogue,
+ * architecture,
  * limits of the device, multiples, least k, alignment of pointers, leading dimensions and strides.
- * Wishes of a row with a min_fill_percent (that many tiles, and at most half of their area outside
- * D) are honoured while a row is left that fulfils its own, then dropped. The first such row in the
- * order of the tables is taken.
+ * Of those that apply the one with the least ggi_row_time is taken, the first of equals in the
+ * order of the tables.
  */
 #ifndef GGI_SELECT_H
 #define GGI_SELECT_H
@@ -17,6 +17,10 @@ typedef struct ggi_call {
   gg_dtype type_a, type_b, type_c, type_d, type_acc; /* none of them GG_NONE */
   gg_order order_a, order_b;
   gg_scalar_class alpha, beta; /* what is known of the scalars */
+  gg_bias bias;
+  gg_activation activation;
+  gg_scaling scaling_a, scaling_b, scaling_d;
+  int residual, absmax;
   gg_i64 m, n, k, batch;
   gg_i64 ld[4];
   gg_i64 stride[4]; /* count only where batch > 1 */
@@ -30,11 +34,11 @@ typedef enum ggi_why {
   GGI_TYPE,
   GGI_ORDER,
   GGI_SCALAR,
+  GGI_EPILOGUE,
   GGI_ARCH,
   GGI_DEVICE_LIMIT, /* shared memory, threads, clusters */
   GGI_SHAPE,        /* multiples, least k */
   GGI_ALIGN,        /* pointers and distances, tensor maps included */
-  GGI_WISH,
   GGI_APPLIES
 } ggi_why;
 
@@ -42,13 +46,17 @@ typedef enum ggi_why {
 gg_i64 ggi_pointer_align(const void *pointer);
 
 /* GGI_APPLIES, or why not with one sentence of reason in text (may be NULL with size 0). emulated:
- * of the row's table. wishes: false ignores them. */
+ * of the row's table. */
 ggi_why ggi_row_applies(const gg_kernel *row, int emulated, const ggi_call *call,
-                        const gg_device_info *device, bool wishes, char *text, size_t size);
+                        const gg_device_info *device, char *text, size_t size);
+
+/* What a row that applies is predicted to take, to be compared with other rows' for the same call:
+ * the expression at gg_kernel.speed. m, n and batch are at least 1. */
+double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_info *device);
 
 typedef struct ggi_choice {
   const gg_kernel *row; /* NULL: none applies */
-  bool wishes;          /* false: they were dropped */
+  double time;          /* its ggi_row_time */
   ggi_why nearest;      /* without a row: how far the best one came, */
   char text[300];       /* and what was in its way, with its name */
 } ggi_choice;

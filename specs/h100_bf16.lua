@@ -5,8 +5,7 @@
 --
 -- Each gemm becomes two kernels a layout: one for every call that TMA can address (bases, leading
 -- dimensions and strides that are multiples of 16 bytes; any m, n, k), and a narrow one for the rest.
--- The library takes the first that a call allows, large tiles first, each only where a call has enough
--- of them for the SMs (min_fill, per cent). Measured in docs/wgmma.md.
+-- The library takes the one that it predicts to be fastest for a call. Measured in docs/wgmma.md.
 
 gpu "h100-sxm"
 
@@ -20,7 +19,6 @@ gemm {
   layout = all,
   tile = { m = 128, n = 256 },
   stages = 3,
-  dispatch = { min_fill = 90 },
 }
 
 -- Fewer than one such tile for each SM: half the tile, twice the ring.
@@ -29,7 +27,6 @@ gemm {
   dtype = "bf16",
   layout = all,
   tile = { m = 128, n = 128 },
-  dispatch = { min_fill = 40 },
 }
 
 -- Small ones: more tiles of less work.

@@ -6,8 +6,8 @@
 --
 -- Each gemm becomes up to three kernels a layout: full (no guards, wide copies), edge (wide copies,
 -- guards outside the main loop) and narrow (any pointer, any leading dimension). The library takes
--- the first that a call allows: large tiles first, each only where a call has enough of them for the
--- SMs (min_fill, per cent). Tiles and layouts are paired as measured on an H200 (docs/simt.md).
+-- the one that it predicts to be fastest for a call. Tiles and layouts are paired as measured on an
+-- H200 (docs/simt.md).
 
 gpu "h100-sxm"
 
@@ -20,7 +20,6 @@ gemm {
   layout = { "nn", "nt" },
   tile = { m = 128, n = 128, k = 8, thread = { m = 16, n = 8 } },
   stages = 4,
-  dispatch = { min_fill = 150 },
 }
 
 -- Where A is contiguous in m, 8 x 8 outputs on 256 threads: twice the warps hide more latency.
@@ -30,7 +29,6 @@ gemm {
   layout = { "tn", "tt" },
   tile = { m = 128, n = 128, k = 16, thread = { m = 8, n = 8 } },
   stages = 3,
-  dispatch = { min_fill = 150 },
 }
 
 -- Around 1024^3: with half the tile there is one for each SM, and two warp groups share the k of each
@@ -42,7 +40,6 @@ gemm {
   tile = { m = 64, n = 128, k = 32, thread = { m = 8, n = 8 } },
   k_slices = 2,
   stages = 3,
-  dispatch = { min_fill = 50 },
 }
 
 gemm {
@@ -52,7 +49,6 @@ gemm {
   tile = { m = 128, n = 64, k = 32, thread = { m = 8, n = 8 } },
   k_slices = 2,
   stages = 3,
-  dispatch = { min_fill = 50 },
 }
 
 -- Around 512^3, and the rest: latency decides. Four slices of k keep the warps; operands that are
@@ -67,7 +63,7 @@ for _, layout in ipairs { "nn", "nt", "tn", "tt" } do
     k_slices = 4,
     stages = 3,
     copy = turned[layout],
-    dispatch = { min_fill = 75 },
+
   }
   gemm {
     family = "simt",
@@ -77,6 +73,6 @@ for _, layout in ipairs { "nn", "nt", "tn", "tt" } do
     k_slices = 4,
     stages = 3,
     copy = turned[layout],
-    dispatch = { min_fill = 0 },
+
   }
 end

@@ -11,7 +11,7 @@ return { args = [[
 typedef long long gg_i64;
 typedef unsigned long long gg_u64;
 
-// A scalar, read in the accumulator's type.
+// A scalar, read in the epilogue's type.
 typedef union gg_scalar {
   double f64;
   float f32;
@@ -40,11 +40,11 @@ typedef struct gg_args {
   gg_scalar alpha;
   gg_scalar beta;
   const void *bias;     // per row or column of D, or null
-  const void *residual; // m x n, or null
-  const void *scale_a;  // scales of A, B and D, or null
+  const void *residual; // m x n of D's type, or null
+  const void *scale_a;  // f32 scales of A, B and D, or null
   const void *scale_b;
   const void *scale_d;
-  void *absmax; // one value, max |D|, or null
+  void *absmax; // one f32, raised to max |x| before scale_d, or null
   gg_i64 ld_residual;
   gg_i64 stride_residual;
   gg_i64 stride_bias;

@@ -121,7 +121,7 @@ static bool row_known(const gg_kernel *row) {
   return ggcheck_type_known(row->type_a) && ggcheck_type_known(row->type_b) &&
          ggcheck_type_known(row->type_c) && ggcheck_type_known(row->type_d) &&
          ggcheck_type_known(row->type_acc) && row->tile_m > 0 && row->tile_n > 0 &&
-         row->cluster_m > 0 && row->cluster_n > 0;
+         row->cluster_m > 0 && row->cluster_n > 0 && row->cluster_k > 0;
 }
 
 static void cases_for(const settings *s, const gg_kernel *row, ggcheck_cases *cases) {

@@ -25,6 +25,7 @@ static gg_kernel row_of(const char *name, gg_entry entry, int cluster_m, int clu
   r.k_slices = 1;
   r.threads = 256;
   r.cluster_m = cluster_m;
+  r.cluster_k = 1;
   r.cluster_n = cluster_n;
   r.persistent = persistent;
   r.shared_bytes = 3080;

@@ -40,8 +40,8 @@ static void chosen(void **s) {
                "          200 blocks in 1 launch, 1.52 a SM\n"
                "unaligned any\n"
                "not chosen\n"
-               "  large: 200 tiles are 152% of the device's 132 SMs, wished for 400%\n"
-               "  any: applies, but stands later in the tables\n"
+               "  large: applies, predicted at 32.00 of the chosen one's time\n"
+               "  any: applies, predicted at 1.00 of the chosen one's time\n"
                "  f64: A is f32, the kernel's is f64\n");
 }
 
@@ -53,8 +53,8 @@ static void pinned(void **s) {
                "any\n"
                "device    emulated GPU, sm_90, 132 SMs\n"
                "kernel    large (pinned)\n"
-               "          tile 16 x 16 x 1, 256 threads, 0 bytes of shared memory\n"
-               "          200 blocks in 1 launch, 1.52 a SM\n"
+               "          tile 128 x 128 x 1, 256 threads, 0 bytes of shared memory\n"
+               "          6 blocks in 1 launch, 0.05 a SM\n"
                "unaligned none; nearest is large: A's pointer is aligned to 4 bytes, the kernel "
                "asks for 16\n"
                "not chosen\n"
@@ -102,7 +102,7 @@ static void wrong(void **s) {
 static int set_up(void **s) {
   (void)s;
   rows[0] = fake_row("large", GG_F32, GG_ORDER_N, GG_ORDER_N);
-  rows[0].min_fill_percent = 400;
+  rows[0].tile_m = rows[0].tile_n = 128;
   rows[1] = fake_row("edge", GG_F32, GG_ORDER_N, GG_ORDER_N);
   for (int i = 0; i < 4; ++i)
     rows[0].align[i] = rows[1].align[i] = 16;

@@ -1,4 +1,5 @@
-/* test_select.c - each demand of a row has its reason; order of the table; wishes. */
+/* test_select.c - each demand of a row has its reason; the least predicted time; order of the
+ * table. */
 #include "fake.h"
 #include "select.h"
 #include "tensor_map.h"
@@ -6,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <math.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -37,15 +39,15 @@ static gg_kernel row(void) {
 
 static void refuses(const gg_kernel *r, const ggi_call *c, ggi_why why, const char *text) {
   char reason[200];
-  ggi_why got = ggi_row_applies(r, 1, c, &device, true, reason, sizeof reason);
+  ggi_why got = ggi_row_applies(r, 1, c, &device, reason, sizeof reason);
   assert_string_equal(reason, text);
   assert_int_equal(got, why);
-  assert_int_equal(ggi_row_applies(r, 1, c, &device, true, NULL, 0), why);
+  assert_int_equal(ggi_row_applies(r, 1, c, &device, NULL, 0), why);
 }
 
 static void applies(const gg_kernel *r, const ggi_call *c) {
   char reason[200];
-  assert_int_equal(ggi_row_applies(r, 1, c, &device, true, reason, sizeof reason), GGI_APPLIES);
+  assert_int_equal(ggi_row_applies(r, 1, c, &device, reason, sizeof reason), GGI_APPLIES);
   assert_string_equal(reason, "");
 }
 
@@ -56,7 +58,7 @@ static void reasons(void **s) {
   applies(&r, &c);
 
   char reason[200];
-  assert_int_equal(ggi_row_applies(&r, 0, &c, &device, true, reason, sizeof reason), GGI_BACKEND);
+  assert_int_equal(ggi_row_applies(&r, 0, &c, &device, reason, sizeof reason), GGI_BACKEND);
   assert_string_equal(reason, "built for CUDA; the device is an emulated GPU");
 
   r = row(), r.type_b = GG_F64;
@@ -85,7 +87,7 @@ static void reasons(void **s) {
   const gg_device_info older = {.emulated = 1, .arch = 80, .sms = 108, .threads_block = 1024};
   r.arch = 80;
   char text[160];
-  assert_int_equal(ggi_row_applies(&r, 1, &c, &older, true, text, sizeof text), GGI_DEVICE_LIMIT);
+  assert_int_equal(ggi_row_applies(&r, 1, &c, &older, text, sizeof text), GGI_DEVICE_LIMIT);
   assert_string_equal(text, "asks for clusters, which are there from sm_90 on");
   r = row(), r.multiple_n = 96;
   refuses(&r, &c, GGI_SHAPE, "n = 256 is not a multiple of 96");
@@ -102,16 +104,41 @@ static void reasons(void **s) {
   refuses(&r, &c, GGI_ALIGN, "A's batch stride of 7 is not a multiple of 8 bytes");
   c.stride[0] = 0;
   applies(&r, &c);
-  c = call();
-  r = row(), r.min_fill_percent = 200; /* 256 tiles of 16 x 16 on 132 SMs: 194% */
-  refuses(&r, &c, GGI_WISH, "256 tiles are 194% of the device's 132 SMs, wished for 200%");
-  /* 17 x 17 outputs take 4 tiles of 16 x 16: 289 of 1024 elements lie in D, whatever the batch */
-  r = row(), r.min_fill_percent = 1;
-  c = call(), c.m = c.n = 17, c.batch = 1000;
-  refuses(&r, &c, GGI_WISH,
-          "72% of its 16 x 16 tiles would lie outside D, wished for half at most");
-  r.min_fill_percent = 0;
+}
+
+static void epilogues(void **s) {
+  (void)s;
+  ggi_call c = call();
+  gg_kernel r = row();
+  r.bias = GG_BIAS_N;
+  refuses(&r, &c, GGI_EPILOGUE, "bias is 0, the kernel's is 1");
+  c.bias = GG_BIAS_N;
   applies(&r, &c);
+  c.absmax = 1;
+  refuses(&r, &c, GGI_EPILOGUE, "absmax is 1, the kernel's is 0");
+  c = call(), r = row(), c.scaling_b = GG_SCALING_VECTOR;
+  refuses(&r, &c, GGI_EPILOGUE, "scaling of B is 2, the kernel's is 0");
+}
+
+/* By hand: 256 x 256 in 16 x 16 tiles are 256 blocks, two waves of 132 SMs. */
+static void predicted_time(void **s) {
+  (void)s;
+  ggi_call c = call();
+  gg_kernel r = row();
+  r.tile_m = r.tile_n = 16, r.speed = 500, r.wave_loss_percent = 100, r.overhead_k = 44;
+  double share = 256.0 / 264;
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - 300 / (500 * share)) < 1e-12);
+  r.wave_loss_percent = 0; /* idle SMs cost nothing */
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - 300 / 500.0) < 1e-12);
+  r.wave_loss_percent = 100;
+  r.cluster_k = 2; /* 512 blocks, four waves; each pays the overhead */
+  share = 512.0 / 528;
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - 344 / (500 * share)) < 1e-12);
+  /* 17 x 17 outputs take 4 tiles of 16 x 16: 289 of 1024 elements lie in D */
+  r.cluster_k = 1;
+  c.m = c.n = 17;
+  share = 289.0 / (132 * 256);
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - 300 / (500 * share)) < 1e-9);
 }
 
 /* What a tensor map cannot hold: the next row's call. */
@@ -210,7 +237,7 @@ static void promises_open_kernels(void **s) {
   r.alpha = r.beta = GG_SCALAR_ANY;
   applies(&r, &c);
   c.beta = GG_SCALAR_ONE;
-  assert_int_equal(ggi_row_applies(&r, 1, &c, &device, true, NULL, 0), GGI_TYPE);
+  assert_int_equal(ggi_row_applies(&r, 1, &c, &device, NULL, 0), GGI_TYPE);
 }
 
 static void huge_leading_dimension(void **s) {
@@ -222,14 +249,12 @@ static void huge_leading_dimension(void **s) {
   applies(&r, &c);
 }
 
-static const char *choose(const gg_kernel *rows, int count, const ggi_call *c, const char *pin,
-                          bool *wishes) {
+static const char *choose(const gg_kernel *rows, int count, const ggi_call *c, const char *pin) {
   gg_kernel_table table = fake_table(rows, count);
   table.emulated = 1;
   const gg_kernel_table *tables[1] = {&table};
   static ggi_choice choice;
   ggi_select(tables, 1, c, &device, pin, &choice);
-  if (wishes) *wishes = choice.wishes;
   return choice.row ? choice.row->name : choice.text;
 }
 
@@ -239,34 +264,30 @@ static void first_in_order(void **s) {
   gg_kernel rows[3] = {row(), row(), row()};
   rows[0].name = "fast", rows[1].name = "edge", rows[2].name = "any";
   rows[0].multiple_m = 128, rows[0].align[0] = 16, rows[1].align[0] = 16;
-  assert_string_equal(choose(rows, 3, &c, NULL, NULL), "fast");
+  assert_string_equal(choose(rows, 3, &c, NULL), "fast");
   c.m = 255;
-  assert_string_equal(choose(rows, 3, &c, NULL, NULL), "edge");
+  assert_string_equal(choose(rows, 3, &c, NULL), "edge");
   c.align[0] = 4;
-  assert_string_equal(choose(rows, 3, &c, NULL, NULL), "any");
-  assert_string_equal(choose(rows, 2, &c, NULL, NULL),
+  assert_string_equal(choose(rows, 3, &c, NULL), "any");
+  assert_string_equal(choose(rows, 2, &c, NULL),
                       "edge: A's pointer is aligned to 4 bytes, the kernel asks for 16");
-  assert_string_equal(choose(rows, 3, &c, "any", NULL), "any");
-  assert_string_equal(choose(rows, 3, &c, "fast", NULL), "fast: m = 255 is not a multiple of 128");
-  assert_string_equal(choose(rows, 3, &c, "none", NULL), "");
+  assert_string_equal(choose(rows, 3, &c, "any"), "any");
+  assert_string_equal(choose(rows, 3, &c, "fast"), "fast: m = 255 is not a multiple of 128");
+  assert_string_equal(choose(rows, 3, &c, "none"), "");
 }
 
-static void wishes_are_dropped(void **s) {
+/* The faster row, unless its tiles leave most SMs idle; the first of equals. */
+static void least_time(void **s) {
   (void)s;
   ggi_call c = call();
-  gg_kernel rows[2] = {row(), row()};
-  rows[0].name = "large", rows[1].name = "small";
-  rows[0].min_fill_percent = 300;
-  bool wishes;
-  assert_string_equal(choose(rows, 2, &c, NULL, &wishes), "small");
-  assert_true(wishes);
-  rows[1].min_fill_percent = 400;
-  assert_string_equal(choose(rows, 2, &c, NULL, &wishes), "large");
-  assert_false(wishes);
-  assert_string_equal(choose(rows, 2, &c, "small", &wishes), "small"); /* a pin has no wishes */
-  c.batch = 2;                                                         /* 388% */
-  assert_string_equal(choose(rows, 2, &c, NULL, &wishes), "large");
-  assert_true(wishes);
+  gg_kernel rows[3] = {row(), row(), row()};
+  rows[0].name = "small", rows[1].name = "large", rows[2].name = "twin";
+  rows[0].speed = rows[2].speed = 500;
+  rows[1].tile_m = rows[1].tile_n = 128;
+  assert_string_equal(choose(rows, 3, &c, NULL), "small"); /* 4 large tiles */
+  c.m = c.n = 128 * 66;
+  assert_string_equal(choose(rows, 3, &c, NULL), "large"); /* 33 whole waves of them */
+  assert_string_equal(choose(rows, 3, &c, "twin"), "twin");
 }
 
 static void pointers(void **s) {
@@ -287,7 +308,9 @@ int main(void) {
       cmocka_unit_test(promises_open_kernels),
       cmocka_unit_test(huge_leading_dimension),
       cmocka_unit_test(first_in_order),
-      cmocka_unit_test(wishes_are_dropped),
+      cmocka_unit_test(epilogues),
+      cmocka_unit_test(predicted_time),
+      cmocka_unit_test(least_time),
       cmocka_unit_test(pointers),
   };
   return cmocka_run_group_tests_name("select", tests, NULL, NULL);

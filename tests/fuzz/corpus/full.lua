@@ -8,7 +8,7 @@ gemm {
   unroll = { k = "full", stages = true, fragments = 2, order = "serpentine" },
   raster = { along = "m", group = 8 }, min_blocks = 1, k_slices = 1,
   epilogue = { alpha = true, beta = 0 },
-  dispatch = { min_fill = 50 },
+  
   budget = { loop_bytes = 32768, block_fmas = 2048, enforce = false },
   allow = { "loop-code" },
 }
