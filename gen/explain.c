@@ -1,23 +1,15 @@
-/* explain.c - what explain, list and gpus print.
+/* explain.c - what explain and list print; explain_gpus.c has gpus.
  *
  * Invariant: the text is made whole before any of it is printed, so an error prints nothing on
  * stdout, and --json always gives one valid value.
  */
 #include "explain.h"
 #include "cli.h"
-#include "gpu_fields.h"
-#include "kernel_set.h"
+#include "explain_parts.h"
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct job {
-  const explain_options *o;
-  diag *d;
-  kernel_set set;
-  buf out;
-} job;
-
-static bool wanted(const job *j, const kernel *k) {
+static bool wanted(const explain_job *j, const kernel *k) {
   return !j->o->kernel || strcmp(j->o->kernel, k->plan.name) == 0;
 }
 
@@ -83,7 +75,7 @@ static void print_requests(const kernel *k, buf *out) {
   buf_puts(out, "\n");
 }
 
-static void explain_kernel(const job *j, const kernel *k, buf *out) {
+static void explain_kernel(const explain_job *j, const kernel *k, buf *out) {
   const kernel_plan *p = &k->plan;
   buf_printf(out, "== %s\n", p->name);
   print_requests(k, out);
@@ -108,7 +100,7 @@ static void print_point(const kernel_spec *s, buf *out) {
                  spec_value_text((spec_field)f, s->value[f], scratch));
 }
 
-static void explain_text(job *j) {
+static void explain_text(explain_job *j) {
   for (size_t i = 0; i < j->set.count; ++i)
     if (wanted(j, &j->set.kernels[i])) explain_kernel(j, &j->set.kernels[i], &j->out);
   if (!j->set.rejected || j->o->kernel) return;
@@ -154,7 +146,7 @@ static void requests_json(const kernel *k, buf *out) {
   }
 }
 
-static void explain_json(job *j) {
+static void explain_json(explain_job *j) {
   buf *out = &j->out;
   buf_puts(out, "{\n  \"kernels\": [\n");
   bool first = true;
@@ -181,7 +173,7 @@ static void explain_json(job *j) {
 
 /* -- list ----------------------------------------------------------------------------------- */
 
-static void list_text(job *j) {
+static void list_text(explain_job *j) {
   buf *out = &j->out;
   int width = 4;
   for (size_t i = 0; i < j->set.count; ++i) {
@@ -206,7 +198,7 @@ static void list_text(job *j) {
                j->set.rejected, j->set.swept);
 }
 
-static void list_json(job *j) {
+static void list_json(explain_job *j) {
   buf *out = &j->out;
   char scratch[32];
   buf_puts(out, "[\n");
@@ -233,7 +225,7 @@ static void list_json(job *j) {
 
 /* -- The commands --------------------------------------------------------------------------- */
 
-static exit_code print_out(buf *out) {
+exit_code explain_print(buf *out) {
   bool failed = out->failed;
   if (!failed && out->size) fwrite(out->data, 1, out->size, stdout); /* main checks stdout */
   buf_free(out);
@@ -241,8 +233,8 @@ static exit_code print_out(buf *out) {
   return failed ? EXIT_INTERNAL : EXIT_DONE;
 }
 
-static exit_code run(const explain_options *o, void (*print)(job *)) {
-  job j = {.o = o, .d = diag_new()};
+static exit_code run(const explain_options *o, void (*print)(explain_job *)) {
+  explain_job j = {.o = o, .d = diag_new()};
   if (!j.d) return EXIT_INTERNAL;
   bool ok = kernel_set_load(&j.set, o->specs, o->spec_count, o->gpu, j.d);
   if (ok && o->kernel && kernel_set_find(&j.set, o->kernel) < 0) {
@@ -254,7 +246,7 @@ static exit_code run(const explain_options *o, void (*print)(job *)) {
   fflush(stdout);
   diag_print(j.d, stderr);
   exit_code code = exit_code_of(j.d, false);
-  if (ok) code = print_out(&j.out);
+  if (ok) code = explain_print(&j.out);
   kernel_set_free(&j.set);
   diag_free(j.d);
   return code;
@@ -266,43 +258,4 @@ exit_code explain(const explain_options *o) {
 
 exit_code list_kernels(const explain_options *o) {
   return run(o, o->json ? list_json : list_text);
-}
-
-static void gpu_text(const gpu_facts *g, buf *out) {
-  char scratch[16];
-  buf_printf(out, "%s\n", g->name);
-  for (size_t i = 0; i < gpu_field_count; ++i) {
-    const gpu_field *f = &gpu_fields[i];
-    buf_printf(out, "  %-18s %10s %-13s %s\n", f->name, gpu_field_value_text(g, f, scratch),
-               f->unit, f->text);
-  }
-  buf_printf(out, "  source: %s\n", g->source ? g->source : "none");
-}
-
-static void gpu_json(const gpu_facts *g, buf *out) {
-  char scratch[16];
-  buf_printf(out, "  { \"name\": \"%s\"", g->name);
-  for (size_t i = 0; i < gpu_field_count; ++i) {
-    const gpu_field *f = &gpu_fields[i];
-    const char *text = gpu_field_value_text(g, f, scratch);
-    buf_printf(out, f->kind == GPU_SUFFIX ? ", \"%s\": \"%s\"" : ", \"%s\": %s", f->name, text);
-  }
-  buf_puts(out, ", \"source\": ");
-  buf_json_string(out, g->source ? g->source : "");
-  buf_puts(out, " }");
-}
-
-exit_code list_gpus(const explain_options *o) {
-  buf out = {0};
-  if (o->json) buf_puts(&out, "[\n");
-  bool first = true;
-  for (size_t i = 0; i < gpu_count(); ++i) {
-    const gpu_facts *g = gpu_at(i);
-    if (o->gpu && strcmp(g->name, o->gpu) != 0) continue;
-    if (!first) buf_puts(&out, o->json ? ",\n" : "\n");
-    first = false;
-    (o->json ? gpu_json : gpu_text)(g, &out);
-  }
-  if (o->json) buf_puts(&out, "\n]\n");
-  return print_out(&out);
 }

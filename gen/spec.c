@@ -127,8 +127,9 @@ void spec_print(const kernel_spec *s, buf *out) {
   }
   buf_printf(out, "gpu.name = %s\n", s->gpu.name);
   for (size_t i = 0; i < gpu_field_count; ++i)
-    buf_printf(out, "gpu.%s = %s\n", gpu_fields[i].name,
-               gpu_field_value_text(&s->gpu, &gpu_fields[i], fact));
+    if (gpu_field_planned(&gpu_fields[i]))
+      buf_printf(out, "gpu.%s = %s\n", gpu_fields[i].name,
+                 gpu_field_value_text(&s->gpu, &gpu_fields[i], fact));
 }
 
 bool spec_allows(const kernel_spec *s, const char *code) {

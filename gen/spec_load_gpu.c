@@ -28,6 +28,7 @@ static bool set_fact(spec_loader *l, lua_State *L, const gpu_field *f, gpu_facts
   switch (f->kind) {
   case GPU_INT:
   case GPU_RATE:
+  case GPU_FIGURE:
     if (!spec_load_integer(L, -1, f->low, f->high, &value, why, &code)) {
       spec_load_error(l, f->name, code, "%s", why);
       return false;
@@ -87,7 +88,7 @@ static bool check_complete(spec_loader *l, const bool *given) {
 }
 
 static void read_table(spec_loader *l, lua_State *L, int idx, const char **keys, size_t count) {
-  gpu_facts g = {.name = "custom", .source = "the spec"};
+  gpu_facts g = {.name = "custom", .source = "the spec", .paper = "the spec"};
   bool given[MAX_KEYS] = {false};
   bool based = false, good = true;
   lua_pushliteral(L, "base");

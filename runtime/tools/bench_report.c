@@ -3,7 +3,6 @@
 #include "dtype.h"
 #include "gpu.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,25 +20,6 @@ double bench_median(double *values, int count, double *spread) {
   qsort(values, (size_t)count, sizeof *values, by_value);
   *spread = (values[count - 1 - count / 4] - values[count / 4]) / 2;
   return (values[(count - 1) / 2] + values[count / 2]) / 2;
-}
-
-/* Facts of this card: those whose name the device's contains, else of its architecture; NULL. */
-static const gpu_facts *facts(const gg_device_info *d) {
-  const gpu_facts *same_arch = NULL;
-  char lower[sizeof d->name];
-  size_t i = 0;
-  for (; d->name[i]; ++i)
-    lower[i] = (char)tolower((unsigned char)d->name[i]);
-  lower[i] = '\0';
-  for (i = 0; i < gpu_count(); ++i) {
-    const gpu_facts *f = gpu_at(i);
-    if (f->arch != d->arch) continue;
-    char first[32];
-    snprintf(first, sizeof first, "%.*s", (int)strcspn(f->name, "-"), f->name);
-    if (strstr(lower, first)) return f;
-    same_arch = f;
-  }
-  return same_arch;
 }
 
 static int rate(const gpu_facts *f, gg_dtype type) {
@@ -67,7 +47,7 @@ static int rate(const gpu_facts *f, gg_dtype type) {
 
 /* TFLOP/s at the highest clock, of the tensor cores where they take the type; 0 unknown. */
 static double ceiling(const gg_device_info *d, gg_dtype type) {
-  const gpu_facts *f = facts(d);
+  const gpu_facts *f = gpu_of_device(d->name, d->arch);
   if (!f) return 0;
   double mhz = d->clock_mhz > 0 ? d->clock_mhz : f->boost_mhz;
   return 2e-6 * mhz * d->sms * rate(f, type);

@@ -10,8 +10,8 @@ gpu { base = "h100-sxm", name = "My GPU" }
 gpu { base = "h100-sxm", has_tma = 1, arch_suffix = "b" }
 gpu { arch = 90, sms = 132 }
 --! exit 2
---! | unknown_gpu.lua:1: error: unknown GPU 'h100-smx'; did you mean 'h100-pcie' or 'h100-sxm'? [unknown-gpu]
---! | unknown_gpu.lua:3: error: unknown GPU 'voodoo2'; known: v100, t4, a100-sxm-40, a100-sxm-80, rtx-3090, rtx-4090, h100-pcie, h100-sxm, h200 [unknown-gpu]
+--! | unknown_gpu.lua:1: error: unknown GPU 'h100-smx'; did you mean 'h100-nvl', 'h100-pcie' or 'h100-sxm'? [unknown-gpu]
+--! | unknown_gpu.lua:3: error: unknown GPU 'voodoo2'; known: v100, t4, a100-sxm-40, a100-sxm-80, a30, a10, rtx-3090, l4, l40s, rtx-4090, gh200, h100-nvl, h100-pcie, h100-sxm, h20, h200, b200, rtx-5090 [unknown-gpu]
 --! | unknown_gpu.lua:5: error: gpu takes a name in quotes or a table, not 7 [wrong-type]
 --! | unknown_gpu.lua:6: error: gpu takes a name or a table of named facts [wrong-type]
 --! | unknown_gpu.lua:7: error: unknown fact 'smss'; did you mean 'sms'? [unknown-field]

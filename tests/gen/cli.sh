@@ -167,7 +167,7 @@ cp a.lua check
 run 0 ./check -o as_file
 run 0 --gpu h200 a.lua -o other_gpu
 says other_gpu/manifest.json '"gpu": "h200"'
-usage "unknown GPU 'h201'; did you mean 'h200'" a.lua -o out --gpu h201
+usage "unknown GPU 'h201'; did you mean 'h20' or 'h200'" a.lua -o out --gpu h201
 
 # Templates from disk give the same bytes; what is missing has a place.
 run 0 a.lua -o from_disk --templates "$root/templates"
