@@ -57,22 +57,13 @@ ${frame.signature(p, job)}
       ${w:coordinates("tile")}
 
       // -- Main loop: ${p.tile_k // p.inst_k} instructions of k ${p.inst_k} a block; the block before is released while this one runs
-      int before = stage;
+      ${w:begin_loop()}
       for (int kb = 0; kb < k_blocks; ++kb) {
         gg_mbar_wait(FULL_AT + 8 * (unsigned)stage, parity);
-        gg_wgmma_fence();
-        ${w:products()}
-        gg_wgmma_commit();
-        gg_wgmma_wait_1();
-        if (kb > 0 && in_group == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)before);
-        before = stage;
+        ${w:k_block()}
         ${w:advance("stage", "parity")}
       }
-      gg_wgmma_wait_0();
-      if (k_blocks > 0 && in_group == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)before);
-      if (k_blocks == 0) {
-        ${w:clear()}
-      }
+      ${w:end_loop()}
 
       // -- Epilogue: D = alpha * acc + beta * C, by panels of ${p.panel} columns through shared memory
 $ local reads = scalars.reads_c(p)

@@ -65,6 +65,11 @@ function wgmma:advance(stage, parity)
   }
 end
 
+-- A warpgroup gives a stage back, where the condition holds.
+function wgmma:release(stage, condition)
+  return { ("if (%s && in_group == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)%s);"):format(condition, stage) }
+end
+
 function wgmma:each(f)
   for i = 0, self.blocks - 1 do
     for x = 0, self.count - 1 do f(i, x) end

@@ -1,8 +1,10 @@
 -- wgmma_product.lua - how family wgmma brings operands to the tensor cores: TMA boxes, descriptors,
 -- accumulators, instructions. The functions are methods of wgmma.lua's object.
 
+local names = use("names")
+
 local product = {
-  methods = { "copies", "descriptors", "accumulators", "clear", "products" },
+  methods = { "copies", "descriptors", "accumulators", "clear", "products", "begin_loop", "k_block", "end_loop" },
 }
 
 -- TMA loads of one k block: x is the coordinate along the operand's contiguous axis.
@@ -74,6 +76,30 @@ function product:products()
         plus(row + step(self.turned_a, s)), plus(step(self.turned_b, s)), s == 0 and "kb > 0" or "1")
     end
   end
+  return lines
+end
+
+-- The loop over the k blocks of a tile: a stage is released one block later, when the instructions that
+-- read it are known to be done while the next ones already run.
+function product:begin_loop()
+  return { "int before = stage;" }
+end
+
+function product:k_block()
+  local lines = { "gg_wgmma_fence();" }
+  names.append(lines, self:products())
+  names.append(lines, { "gg_wgmma_commit();", "gg_wgmma_wait_1();" })
+  names.append(lines, self:release("before", "kb > 0"))
+  lines[#lines + 1] = "before = stage;"
+  return lines
+end
+
+function product:end_loop()
+  local lines = { "gg_wgmma_wait_0();" }
+  names.append(lines, self:release("before", "k_blocks > 0"))
+  lines[#lines + 1] = "if (k_blocks == 0) {"
+  for _, line in ipairs(self:clear()) do lines[#lines + 1] = "  " .. line end
+  lines[#lines + 1] = "}"
   return lines
 end
 
