@@ -1,0 +1,109 @@
+/* plan_model.c - kernel_plan -> model_kernel: names only, no decisions. */
+#include "plan_model.h"
+
+#include "plan_copy.h"
+
+static gpu_unit unit_of(const kernel_plan *p) {
+  bool cores = p->family == FAMILY_NAIVE || p->family == FAMILY_SMEM || p->family == FAMILY_SIMT;
+  if (cores) return p->type_acc == GG_F64 ? GPU_CORE_F64 : GPU_CORE_F32;
+  switch ((gg_dtype)p->type_a) {
+  case GG_F64:
+    return GPU_TENSOR_F64;
+  case GG_TF32:
+  case GG_F32:
+    return GPU_TENSOR_TF32;
+  case GG_E4M3:
+  case GG_E5M2:
+    return GPU_TENSOR_F8;
+  case GG_S8:
+  case GG_U8:
+    return GPU_TENSOR_S8;
+  case GG_NONE:
+  case GG_F16:
+  case GG_BF16:
+  case GG_S32:
+    break;
+  }
+  return GPU_TENSOR_F16;
+}
+
+/* ORDER FAMILY */
+static const int families[] = {
+    [FAMILY_NAIVE] = MODEL_NAIVE,
+    [FAMILY_SMEM] = MODEL_SMEM,
+    [FAMILY_SIMT] = MODEL_SIMT,
+    [FAMILY_WGMMA] = MODEL_WGMMA,
+};
+_Static_assert(sizeof families / sizeof *families == FAMILY_COUNT, "each family has a model");
+
+/* ORDER copy_path */
+static const int paths[] = {[PATH_NONE] = MODEL_DIRECT,
+                            [PATH_ASYNC] = MODEL_ASYNC,
+                            [PATH_STAGED] = MODEL_STAGED,
+                            [PATH_TMA] = MODEL_TMA};
+
+static int at_least_1(int value) {
+  return value > 0 ? value : 1;
+}
+
+model_kernel plan_model(const kernel_plan *p) {
+  return (model_kernel){
+      .family = families[p->family],
+      .unit = unit_of(p),
+      .element = p->element,
+      .element_d = p->element_d,
+      .tile_m = p->tile_m,
+      .tile_n = p->tile_n,
+      .tile_k = p->tile_k,
+      .thread_m = p->thread_m,
+      .thread_n = p->thread_n,
+      .lanes_m = p->lanes_m,
+      .lanes_n = p->lanes_n,
+      .warp_m = p->warp_m,
+      .warp_n = p->warp_n,
+      .inst_m = p->inst_m,
+      .inst_n = p->inst_n,
+      .inst_k = p->inst_k,
+      .groups = at_least_1(p->groups),
+      .k_slices = at_least_1(p->k_slices),
+      .threads = p->threads,
+      .persistent = p->persistent,
+      .pingpong = p->schedule == SCHEDULE_PINGPONG,
+      .cluster_m = at_least_1(p->cluster_m),
+      .cluster_n = at_least_1(p->cluster_n),
+      .cluster_k = at_least_1(p->cluster_k),
+      .stages = at_least_1(p->stages),
+      .path_a = paths[p->path_a],
+      .path_b = paths[p->path_b],
+      .along_k_a = plan_contiguous_k(p, 0),
+      .along_k_b = plan_contiguous_k(p, 1),
+      .turn_a = p->turn_a,
+      .turn_b = p->turn_b,
+      .copy_a = p->copy_a,
+      .copy_b = p->copy_b,
+      .copies_a = p->copies_a,
+      .copies_b = p->copies_b,
+      .vector = at_least_1(p->vector),
+      .fragments = p->fragments,
+      .unroll_k = at_least_1(p->unroll_k),
+      .unroll_stages = p->unroll_stages,
+      .stage_bytes = p->stage_bytes,
+      .shared_bytes = p->shared_bytes,
+      .registers = p->registers < p->register_limit ? p->registers : p->register_limit,
+      .blocks_sm = at_least_1(p->blocks_sm),
+      .loop_bytes = p->loop_bytes,
+      .raster_n = p->raster_along == RASTER_N,
+      .raster_group = at_least_1(p->raster_group),
+      .reads_c = p->beta != GG_SCALAR_ZERO,
+      .guarded = p->variant != VARIANT_FULL,
+      .promote_k = p->promote_k,
+  };
+}
+
+void plan_model_print(const kernel_plan *p, buf *out) {
+  model_kernel k = plan_model(p);
+  buf_printf(out, "model %s\n", p->name);
+#define X(member, text) buf_printf(out, "  %-13s = %-7d # %s\n", #member, k.member, text);
+  MODEL_FIELDS(X)
+#undef X
+}

@@ -1,0 +1,252 @@
+/* model.c - what a kernel asks of an SM: intensity, shared memory, registers, capacity, issue
+ * slots.
+ *
+ * Nothing here is fitted but the issue slots of shared loads and copies; the rest is arithmetic on
+ * the kernel's own numbers and the GPU's papers.
+ */
+#include "model_parts.h"
+
+#include <math.h>
+
+/* -- Shape --------------------------------------------------------------------------------------
+ */
+
+double model_rate(const model_kernel *k, const gpu_facts *g) {
+  double rate = gpu_rate(g, (gpu_unit)k->unit);
+  bool sync = k->family == MODEL_WMMA || k->family == MODEL_MMA;
+  if (sync && g->mma_sync_percent > 0) rate *= g->mma_sync_percent / 100.0;
+  return rate;
+}
+
+double model_warps(const model_kernel *k) {
+  return k->family == MODEL_WGMMA ? 4.0 * k->groups : (double)k->threads / MODEL_WARP;
+}
+
+double model_steps(const model_kernel *k) {
+  double one = model_on_tensor_cores(k) && k->inst_k > 0 ? k->inst_k : 1;
+  return k->tile_k / one / k->k_slices;
+}
+
+/* What a warp computes; on CUDA cores with one output a thread it is a run along n. */
+static void warp_tile(const model_kernel *k, double *m, double *n) {
+  if (k->family == MODEL_WGMMA) {
+    /* The warpgroup's: its four warps read one B together. */
+    *m = k->pingpong ? k->tile_m : (double)k->tile_m / k->groups;
+    *n = k->tile_n;
+  } else if (model_on_tensor_cores(k)) {
+    *m = k->warp_m;
+    *n = k->warp_n;
+  } else if (k->family == MODEL_SIMT) {
+    *m = k->lanes_m * k->thread_m;
+    *n = k->lanes_n * k->thread_n;
+  } else {
+    *n = k->tile_n < MODEL_WARP ? k->tile_n : MODEL_WARP;
+    *m = MODEL_WARP / *n;
+  }
+}
+
+double model_step_fmas(const model_kernel *k) {
+  double m, n;
+  warp_tile(k, &m, &n);
+  if (k->family == MODEL_WGMMA) m /= 4;
+  return m * n * (model_on_tensor_cores(k) && k->inst_k > 0 ? k->inst_k : 1);
+}
+
+/* -- 1. Arithmetic intensity --------------------------------------------------------------------
+ */
+
+double model_flop(const model_problem *p) {
+  return 2 * p->m * p->n * p->k * p->batch;
+}
+
+double model_compulsory_bytes(const model_problem *p, double element, double element_d,
+                              bool with_d) {
+  double bytes = (p->m * p->k + p->k * p->n) * element;
+  if (with_d) bytes += p->m * p->n * element_d;
+  return bytes * p->batch;
+}
+
+double model_tile_intensity(double m, double n) {
+  return 2 * m * n / (m + n);
+}
+
+double model_ridge(const gpu_facts *g, gpu_unit unit) {
+  return 1e3 * gpu_peak(g, unit) / g->hbm_gbs;
+}
+
+/* -- 2. Shared memory to registers --------------------------------------------------------------
+ */
+
+double model_feed(double m, double n, double element, double rate) {
+  return (m + n) * element / (m * n) * rate;
+}
+
+/* Wavefronts of one load of `bytes` a lane, where lane l reads vector index l / run (rows) or
+ * l % run (columns) of a contiguous row. Shared memory serves 32 lanes of 4 bytes, 16 of 8 or 8 of
+ * 16 at once; two such groups are served as one where lanes l and l ^ 1, or l and l ^ 2, read the
+ * same (measured on an H200; the emulated GPU counts by the same rule). */
+static double load_waves(double bytes, int run, bool rows) {
+  int group = bytes <= 4 ? 32 : bytes <= 8 ? 16 : 8;
+  int groups = MODEL_WARP / group;
+  bool paired = rows ? run % 2 == 0 : run <= 2;
+  if (groups > 1 && paired) group *= 2, groups /= 2;
+  int distinct = rows ? (group + run - 1) / run : run < group ? run : group;
+  return groups * ceil(distinct * bytes / MODEL_WAVEFRONT);
+}
+
+double model_fragment_waves(const model_kernel *k) {
+  if (k->family == MODEL_NAIVE) return 0;
+  if (k->family == MODEL_SMEM) return 2 * load_waves(k->element, MODEL_WARP, false);
+  if (k->family == MODEL_SIMT) {
+    double bytes = k->vector * k->element;
+    return (double)k->thread_m / k->vector * load_waves(bytes, k->lanes_n, true) +
+           (double)k->thread_n / k->vector * load_waves(bytes, k->lanes_n, false);
+  }
+  double m, n;
+  warp_tile(k, &m, &n);
+  double step = k->inst_k * k->element;
+  if (k->family != MODEL_WGMMA) return (m + n) * step / MODEL_WAVEFRONT; /* ldmatrix */
+  /* Each m64 instruction of a warpgroup reads its own A and all of B; a quarter for each warp. */
+  return m / 64 * (64 + n) * step / MODEL_WAVEFRONT / 4;
+}
+
+model_shared model_shared_of(const model_kernel *k, const gpu_facts *g) {
+  model_shared s = {.available = g->shared_bytes_cycle};
+  double rate = model_rate(k, g);
+  warp_tile(k, &s.warp_m, &s.warp_n);
+  bool cores = !model_on_tensor_cores(k);
+  s.thread_m = cores ? k->thread_m : s.warp_m;
+  s.thread_n = cores ? k->thread_n : s.warp_n;
+  s.per_thread = model_feed(s.thread_m, s.thread_n, k->element, rate);
+  s.per_warp = model_feed(s.warp_m, s.warp_n, k->element, rate);
+  if (k->family == MODEL_NAIVE) return s;
+  s.served = model_fragment_waves(k) * MODEL_WAVEFRONT / model_step_fmas(k) * rate;
+  s.fill = model_feed(k->tile_m, k->tile_n, k->element, rate);
+  s.share = (s.served + s.fill) / s.available;
+  return s;
+}
+
+/* -- 3. Registers and residency -----------------------------------------------------------------
+ */
+
+/* Registers are given out 256 at a time to each warp (8 a thread), a quarter of them to the warps
+ * of each scheduler. */
+static int blocks_by_registers(const model_kernel *k, const gpu_facts *g) {
+  int thread = (k->registers + 7) / 8 * 8;
+  if (thread == 0) return g->blocks_sm;
+  int warps = g->registers_sm / MODEL_SCHEDULERS / (MODEL_WARP * thread);
+  return MODEL_SCHEDULERS * warps / ((k->threads + MODEL_WARP - 1) / MODEL_WARP);
+}
+
+model_residency model_residency_of(const model_kernel *k, const gpu_facts *g) {
+  model_residency r = {.by_registers = blocks_by_registers(k, g),
+                       .by_shared = g->blocks_sm,
+                       .by_threads = g->threads_sm / k->threads,
+                       .by_blocks = g->blocks_sm};
+  if (k->shared_bytes + g->shared_reserved > 0)
+    r.by_shared = g->shared_sm / (k->shared_bytes + g->shared_reserved);
+  r.blocks = r.by_blocks;
+  r.limit = LIMIT_BLOCKS;
+  if (r.by_threads < r.blocks) r.blocks = r.by_threads, r.limit = LIMIT_THREADS;
+  if (r.by_shared < r.blocks) r.blocks = r.by_shared, r.limit = LIMIT_SHARED;
+  if (r.by_registers < r.blocks) r.blocks = r.by_registers, r.limit = LIMIT_REGISTERS;
+  double words = k->element > 4 ? 2 : 1, m, n;
+  warp_tile(k, &m, &n);
+  if (k->family == MODEL_WGMMA) {
+    r.accumulators = m * n / 128;
+  } else if (model_on_tensor_cores(k)) {
+    r.accumulators = words * m * n / MODEL_WARP;
+    r.fragments = k->fragments * (m + n) * k->inst_k * k->element / 4 / MODEL_WARP;
+  } else {
+    r.accumulators = words * k->thread_m * k->thread_n;
+    int sets = k->fragments > 0 ? k->fragments : 1;
+    r.fragments = words * sets * (k->thread_m + k->thread_n);
+  }
+  if (k->promote_k > 0) r.accumulators *= 2;
+  r.other = k->registers - r.accumulators - r.fragments;
+  r.warps = r.blocks * k->threads / MODEL_WARP;
+  r.occupancy = (double)r.warps * MODEL_WARP / g->threads_sm;
+  double instruction = model_on_tensor_cores(k) && k->inst_m > 0
+                           ? (double)k->inst_m * k->inst_n * k->inst_k
+                           : MODEL_WARP;
+  r.independent = model_step_fmas(k) * (k->family == MODEL_WGMMA ? 4 : 1) / instruction;
+  return r;
+}
+
+/* -- 4. Shared memory's capacity ----------------------------------------------------------------
+ */
+
+model_capacity model_capacity_of(const model_kernel *k, const gpu_facts *g) {
+  model_capacity c = {.stage = k->stage_bytes, .total = k->shared_bytes};
+  c.ring = (double)k->stages * k->stage_bytes;
+  c.other = c.total > c.ring ? c.total - c.ring : 0;
+  if (k->stage_bytes > 0) c.stages_fit = (int)((g->shared_block - c.other) / k->stage_bytes);
+  c.blocks = k->shared_bytes > 0 ? g->shared_sm / (k->shared_bytes + g->shared_reserved) : 0;
+  int blocks = k->blocks_sm > 0 ? k->blocks_sm : 1;
+  c.share = (double)blocks * (k->shared_bytes > 0 ? k->shared_bytes + g->shared_reserved : 0) /
+            g->shared_sm;
+  return c;
+}
+
+/* -- 6. Issue slots ------------------------------------------------------------------------------
+ */
+
+/* Math instructions of one k step of one warp. */
+static double math_instructions(const model_kernel *k) {
+  if (!model_on_tensor_cores(k)) return model_step_fmas(k) / MODEL_WARP;
+  double one = (double)k->inst_m * k->inst_n * k->inst_k;
+  if (k->family == MODEL_WGMMA) one /= 4; /* each of the four warps issues it */
+  return one > 0 ? model_step_fmas(k) / one : 0;
+}
+
+/* Shared (naive: global) loads of one k step of one warp, and the 4-byte words a lane gets of one.
+ */
+static double fragment_loads(const model_kernel *k, double *words) {
+  *words = 1;
+  switch ((model_family)k->family) {
+  case MODEL_WGMMA:
+    return 0;
+  case MODEL_WMMA:
+  case MODEL_MMA: {
+    double m, n;
+    warp_tile(k, &m, &n);
+    *words = 4; /* ldmatrix x4: 512 bytes */
+    return (m + n) * k->inst_k * k->element / 512;
+  }
+  case MODEL_SIMT:
+    *words = k->vector * k->element / 4.0;
+    return (double)(k->thread_m + k->thread_n) / k->vector;
+  case MODEL_SMEM:
+  case MODEL_NAIVE:
+    *words = k->element < 4 ? 1 : k->element / 4.0;
+    return 2;
+  }
+  return 0;
+}
+
+model_issue model_issue_with(const model_constants *c, const model_kernel *k, const gpu_facts *g) {
+  (void)g;
+  model_issue i = {0};
+  double warps = model_warps(k), steps = model_steps(k), words;
+  i.math = warps * steps * math_instructions(k);
+  i.loads = warps * steps * fragment_loads(k, &words);
+  const int paths[2] = {k->path_a, k->path_b}, copies[2] = {k->copies_a, k->copies_b};
+  const int turned[2] = {k->turn_a, k->turn_b}, bytes[2] = {k->copy_a, k->copy_b};
+  for (int o = 0; o < 2; ++o) {
+    if (paths[o] == MODEL_DIRECT || paths[o] == MODEL_TMA) continue;
+    i.copies += warps * copies[o];
+    /* Registers go to shared memory in one store, or turned in one for each element. */
+    if (paths[o] == MODEL_STAGED)
+      i.stores += warps * copies[o] * (turned[o] ? (double)bytes[o] / k->element : 1);
+  }
+  i.other = warps * c->stage_slots;
+  double load_slots = 1 + c->lds_slots * words;
+  if (k->family == MODEL_NAIVE) load_slots = 3; /* the load and its address */
+  i.slots = i.math + i.loads * load_slots + i.copies * c->copy_slots + i.stores + i.other;
+  i.bound = i.math / i.slots;
+  return i;
+}
+
+model_issue model_issue_of(const model_kernel *k, const gpu_facts *g) {
+  return model_issue_with(&model_fitted, k, g);
+}

@@ -1,0 +1,33 @@
+/* model_fitted.c - the model's constants. Written by tests/model/fit; do not edit by hand. */
+#include "model.h"
+
+const model_constants model_fitted = {
+    .launch_us = 1.5,
+    .start_cycles = 500,
+    .latency_cycles = 800,
+    .lds_slots = 0.7,
+    .copy_slots = 2,
+    .stage_slots = 30,
+    .barrier_cycles = 30,
+    .shared_latency = 30,
+    .ldg_waves = 1,
+    .line_waves = 0.5,
+    .math_share = 0.98,
+    .tensor_share = 0.99,
+    .mma_share = 0.97,
+    .group_wait = 60,
+    .sm_l2_bytes = 60,
+    .all_l2_bytes = 42,
+    .hbm_share = 0.9,
+    .l2_share = 0.6,
+    .store_bytes = 32,
+    .tail_cycles = 500,
+    .epilogue_shown = 0.5,
+    .overlap = 6,
+    .idle_watts = 120,
+    .fma_pj = 1.9,
+    .shared_pj = 3,
+    .l2_pj = 10,
+    .hbm_pj = 40,
+    .wave_blur = 0.1,
+};

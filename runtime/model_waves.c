@@ -1,0 +1,89 @@
+/* model_waves.c - how a problem's tiles fall on the SMs, and the traffic that follows.
+ *
+ * Blocks that run together walk along k in step, so each piece of A and B that several of them need
+ * comes from device memory once; what later waves need again comes from L2 if it is still there.
+ */
+#include "model_parts.h"
+
+#include <math.h>
+
+static double least(double a, double b) {
+  return a < b ? a : b;
+}
+
+static double most(double a, double b) {
+  return a > b ? a : b;
+}
+
+/* Tiles that run together cover side_m x side_n: bands of raster_group tiles along one axis, walked
+ * along the other. */
+static void sides(const model_kernel *k, model_waves *w) {
+  double together =
+      least(w->slots / (k->cluster_k > 0 ? k->cluster_k : 1), w->tiles_m * w->tiles_n);
+  double fast_tiles = k->raster_n ? w->tiles_n : w->tiles_m;
+  double slow_tiles = k->raster_n ? w->tiles_m : w->tiles_n;
+  double fast = k->raster_group > 1 ? least(k->raster_group, fast_tiles) : fast_tiles;
+  fast = least(fast, together);
+  double slow = least(slow_tiles, ceil(together / fast));
+  w->side_m = k->raster_n ? slow : fast;
+  w->side_n = k->raster_n ? fast : slow;
+}
+
+/* The share of `bytes` that is still in L2 when it is needed again: all of it up to the room there
+ * is, then falling to none at twice that. */
+static double kept(double bytes, double room) {
+  if (bytes <= room) return 1;
+  return bytes >= 2 * room ? 0 : 2 - bytes / room;
+}
+
+/* Bytes of A and B from device memory in one batch. */
+static double operand_traffic(const model_kernel *k, const model_waves *w, const model_problem *p,
+                              double room) {
+  double row = k->tile_m * p->k * k->element, column = k->tile_n * p->k * k->element;
+  double a = p->m * p->k * k->element, b = p->n * p->k * k->element;
+  double fast = k->raster_n ? w->side_n : w->side_m, slow = k->raster_n ? w->side_m : w->side_n;
+  double fast_tiles = k->raster_n ? w->tiles_n : w->tiles_m;
+  double slow_tiles = k->raster_n ? w->tiles_m : w->tiles_n;
+  double fast_all = k->raster_n ? b : a, slow_all = k->raster_n ? a : b;
+  double fast_one = k->raster_n ? column : row, slow_one = k->raster_n ? row : column;
+  double bands = ceil(fast_tiles / (k->raster_group > 1 ? k->raster_group : fast_tiles));
+  double waves_band = most(1, slow_tiles / slow);
+  /* A band's own operand is needed in each of its waves, with the other's share between. */
+  double band = least(fast_tiles, k->raster_group > 1 ? k->raster_group : fast_tiles);
+  double keep_fast = kept(band * fast_one + slow * slow_one, room);
+  double fast_traffic = fast_all * (1 + (waves_band - 1) * (1 - keep_fast) * most(1, fast / band));
+  /* The other operand is needed whole by each band. */
+  double keep_slow = kept(slow_all + band * fast_one, room);
+  double slow_traffic = slow_all * (1 + (bands - 1) * (1 - keep_slow));
+  return fast_traffic + slow_traffic;
+}
+
+model_waves model_waves_with(const model_constants *c, const model_kernel *k, const gpu_facts *g,
+                             const model_problem *p) {
+  model_waves w = {0};
+  double split = k->cluster_k > 1 ? k->cluster_k : 1;
+  w.tiles_m = ceil(p->m / k->tile_m);
+  w.tiles_n = ceil(p->n / k->tile_n);
+  w.tiles = w.tiles_m * w.tiles_n * p->batch;
+  w.slots = (double)g->sms * (k->blocks_sm > 0 ? k->blocks_sm : 1);
+  w.waves = w.tiles * split / w.slots;
+  w.rounds = ceil(w.waves);
+  w.filled = w.rounds > 0 ? w.waves / w.rounds : 0;
+  w.inside = w.tiles > 0 ? p->m * p->n / (w.tiles_m * k->tile_m * w.tiles_n * k->tile_n) : 0;
+  w.compulsory = model_compulsory_bytes(p, k->element, k->element_d, true);
+  if (w.tiles == 0) return w;
+  sides(k, &w);
+  double share_a = k->cluster_n > 1 ? k->cluster_n : 1,
+         share_b = k->cluster_m > 1 ? k->cluster_m : 1;
+  w.l2_bytes = w.tiles * (k->tile_m / share_a + k->tile_n / share_b) * p->k * k->element;
+  double room = c->l2_share * (g->l2_bytes > 0 ? g->l2_bytes : 32 << 20);
+  double d = p->m * p->n * k->element_d;
+  w.hbm_bytes = p->batch * (operand_traffic(k, &w, p, room) + d);
+  /* Each part but one hands its f32 sums to another through distributed shared memory. */
+  w.split_bytes = (split - 1) * w.tiles * k->tile_m * k->tile_n * (k->element > 4 ? 8 : 4);
+  return w;
+}
+
+model_waves model_waves_of(const model_kernel *k, const gpu_facts *g, const model_problem *p) {
+  return model_waves_with(&model_fitted, k, g, p);
+}
