@@ -21,6 +21,8 @@ static const operand_fields operands[2] = {
      PLAN_pitch_b, PLAN_bytes_b, PLAN_align_b, SPEC_COPY_B},
 };
 
+enum { LEAST_ASYNC = 4 }; /* bytes of a cp.async */
+
 bool plan_contiguous_k(const kernel_plan *p, int operand) {
   bool transposed = operand == 0 ? p->layout == LAYOUT_TN || p->layout == LAYOUT_TT
                                  : p->layout == LAYOUT_NT || p->layout == LAYOUT_TT;
@@ -88,7 +90,31 @@ static int choose_padding(int row, int lanes, int vector, int element, int unit)
   return best;
 }
 
-void plan_copy_operand(plan_builder *b, int operand, bool shared_k_rows, bool allow_async) {
+/* Padding of each shared row of `row` elements. */
+static int take_padding(plan_builder *b, const operand_fields *o, int row, int lanes, int vector,
+                        bool shared_k_rows, const plan_padding *padding) {
+  const kernel_plan *p = b->plan;
+  const char *key = o->name == 'a' ? "pad" : NULL;
+  int element = p->element;
+  if (p->swizzle) {
+    plan_set(b, o->pad, 0, "swizzled instead");
+    return 0;
+  }
+  if (plan_value(p, o->turn)) {
+    int choice = choose_padding(row, lanes, vector, element, shared_k_rows ? 16 / element : 1);
+    return plan_take(b, o->pad, SPEC_PADDING, choice, key,
+                     "turned shared stores then meet in a bank %d ways, unpadded %d ways",
+                     plan_store_ways(lanes, vector, row + choice, element),
+                     plan_store_ways(lanes, vector, row, element));
+  }
+  if (padding != NULL)
+    return plan_take(b, o->pad, SPEC_PADDING, padding->elements, key, "%s", padding->why);
+  return plan_take(b, o->pad, SPEC_PADDING, 0, key,
+                   "%d-byte rows are read and written in order: no conflicts", row * element);
+}
+
+void plan_copy_operand(plan_builder *b, int operand, bool shared_k_rows, bool allow_async,
+                       const plan_padding *padding) {
   kernel_plan *p = b->plan;
   const operand_fields *o = &operands[operand];
   int mn = operand == 0 ? p->tile_m : p->tile_n;
@@ -104,7 +130,7 @@ void plan_copy_operand(plan_builder *b, int operand, bool shared_k_rows, bool al
   int vector = width / p->element;
   int x = extent / vector;
 
-  bool async = allow_async && (!turned || vector == 1);
+  bool async = allow_async && width >= LEAST_ASYNC && (!turned || vector == 1);
   if (async)
     plan_set(b, o->path, PATH_ASYNC, "cp.async: no registers, as many stages as fit");
   else if (!b->gpu->has_cp_async)
@@ -114,6 +140,10 @@ void plan_copy_operand(plan_builder *b, int operand, bool shared_k_rows, bool al
              b->gpu->arch);
   else if (!allow_async)
     plan_set(b, o->path, PATH_STAGED, "one stage: load, store, barrier, compute, barrier");
+  else if (width < LEAST_ASYNC)
+    plan_set(b, o->path, PATH_STAGED,
+             "cp.async moves %d bytes or more: loads of %d into registers one tile ahead",
+             LEAST_ASYNC, width);
   else
     plan_set(b, o->path, PATH_STAGED,
              "a %d-byte copy runs along k and is turned: global loads into registers one tile "
@@ -142,20 +172,7 @@ void plan_copy_operand(plan_builder *b, int operand, bool shared_k_rows, bool al
   /* Rows of shared memory run along m or n (shared_k_rows: one row for each k) or along k. */
   int row = shared_k_rows ? mn : p->tile_k;
   int count = shared_k_rows ? p->tile_k : mn;
-  int pad = 0;
-  if (p->swizzle) {
-    plan_set(b, o->pad, 0, "swizzled instead");
-  } else {
-    int unit = shared_k_rows ? 16 / p->element : 1;
-    int choice = turned ? choose_padding(row, lanes, vector, p->element, unit) : 0;
-    pad = turned ? plan_take(b, o->pad, SPEC_PADDING, choice, operand == 0 ? "pad" : NULL,
-                             "turned shared stores then meet in a bank %d ways, unpadded %d ways",
-                             plan_store_ways(lanes, vector, row + choice, p->element),
-                             plan_store_ways(lanes, vector, row, p->element))
-                 : plan_take(b, o->pad, SPEC_PADDING, choice, operand == 0 ? "pad" : NULL,
-                             "%d-byte rows are read and written in order: no conflicts",
-                             row * p->element);
-  }
+  int pad = take_padding(b, o, row, lanes, vector, shared_k_rows, padding);
   plan_set(b, o->pitch, row + pad, "%d + %d", row, pad);
   int bytes = round_up(count * (row + pad) * p->element, 128);
   plan_set(b, o->bytes, bytes, "%d rows x %d x %d B, rounded up to 128", count, row + pad,

@@ -12,10 +12,18 @@ bool plan_contiguous_k(const kernel_plan *p, int operand);
  * `vector`. */
 int plan_store_ways(int lanes, int vector, int pitch, int element);
 
+/* Padding that those who read the rows want, unless the spec says otherwise. */
+typedef struct plan_padding {
+  int elements;
+  char why[96];
+} plan_padding;
+
 /* Sets path, turn, copy, copies, copy_lanes, pad, pitch, bytes and align of operand 0 (A) or 1 (B).
  * shared_k_rows: shared memory holds one row along m or n for each k; else one row along k for each
- * m or n. allow_async: cp.async may be used. Needs tiles, threads, swizzle. */
-void plan_copy_operand(plan_builder *b, int operand, bool shared_k_rows, bool allow_async);
+ * m or n. allow_async: cp.async may be used. padding: of rows that are not turned; NULL: none, they
+ * are read in order. Needs tiles, threads, swizzle. */
+void plan_copy_operand(plan_builder *b, int operand, bool shared_k_rows, bool allow_async,
+                       const plan_padding *padding);
 
 /* Sets multiple_m, _n, _k and min_k from the copies' widths, store_vector and the variant. */
 void plan_copy_multiples(plan_builder *b);

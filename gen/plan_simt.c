@@ -269,7 +269,7 @@ static void choose_copies(plan_builder *b) {
   }
   if (b->result != PLAN_OK) return;
   for (int operand = 0; operand < 2; ++operand)
-    plan_copy_operand(b, operand, true, async);
+    plan_copy_operand(b, operand, true, async, NULL);
   if (b->result != PLAN_OK) return;
   if (b->variant == VARIANT_EDGE && p->copy_a == p->element && p->copy_b == p->element) {
     b->result = PLAN_SAME;

@@ -45,8 +45,8 @@ void plan_make_smem(plan_builder *b) {
   /* Copies are one element whatever the variant. */
   plan_variant variant = b->variant;
   b->variant = VARIANT_NARROW;
-  plan_copy_operand(b, 0, false, false);
-  plan_copy_operand(b, 1, true, false);
+  plan_copy_operand(b, 0, false, false, NULL);
+  plan_copy_operand(b, 1, true, false, NULL);
   b->variant = variant;
   if (b->result != PLAN_OK) return;
   SET(stage_bytes, p->bytes_a + p->bytes_b, "%d + %d", p->bytes_a, p->bytes_b);

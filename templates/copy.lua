@@ -27,7 +27,12 @@ function copy.operand(p, o, k_rows)
   c.partial = c.ry * c.ty > c.rows -- the last round has rows for some of the threads only
   c.base = o == "a" and "" or "A_BYTES + "
   c.dtype = p["type_" .. o]
-  c.type = names.c_type(c.dtype)
+  c.type = names.memory_type(c.dtype)
+  -- What a staged copy holds in registers: elements, or words of several where elements are narrow.
+  c.unit, c.units = names.memory_name(c.dtype), c.v
+  if p.element < 4 and c.bytes >= 4 and not c.turned then c.unit, c.units = "u32", c.bytes // 4 end
+  c.unit_type = c.unit == "u32" and "unsigned" or c.type
+  c.vector = names.vector(c.unit, c.units)
   -- One pointer serves all rounds along an axis unless each has a clamp or a row of its own.
   c.pointer_rounds = c.along_k and c.ry or (c.guarded and c.rx or 1)
   return c
@@ -115,8 +120,8 @@ function copy.declare(c)
   if not c.async then
     for i = 0, c.ry - 1 do
       for j = 0, c.rx - 1 do
-        add(("%s %s; // of copy %d"):format(c.type, names.list(("s%s%d_%d_"):format(o, i, j), 0, c.v - 1),
-          i * c.rx + j))
+        add(("%s %s; // of copy %d"):format(c.unit_type, names.list(("s%s%d_%d_"):format(o, i, j), 0,
+          c.units - 1), i * c.rx + j))
       end
     end
   end
@@ -177,12 +182,12 @@ function copy.fetch(c, guarded, stage)
         end
       else
         local prefix = ("s%s%d_%d_"):format(c.o, i, j)
-        local load = ("gg_ldg_%s(%s, %s);"):format(names.vector(c.dtype, c.v),
-          names.list("&" .. prefix, 0, c.v - 1), address)
+        if c.unit_type ~= c.type then address = ("(const %s *)(%s)"):format(c.unit_type, address) end
+        local load = ("gg_ldg_%s(%s, %s);"):format(c.vector, names.list("&" .. prefix, 0, c.units - 1), address)
         if guarded then
           local zeros = {}
-          for e = 0, c.v - 1 do zeros[#zeros + 1] = prefix .. e .. " = " end
-          group[1] = table.concat(zeros) .. names.zero(c.dtype) .. ";"
+          for e = 0, c.units - 1 do zeros[#zeros + 1] = prefix .. e .. " = " end
+          group[1] = table.concat(zeros) .. (names.zero(c.unit) or "0") .. ";"
           row = row and row .. " && " .. k_condition(c, dk) or k_condition(c, dk)
           group[2] = ("if (%s) %s"):format(row, load)
         else
@@ -209,12 +214,12 @@ function copy.store(c, stage)
       if c.turned then
         for e = 0, c.v - 1 do
           local k_step, mn_step = c.along_k and e or 0, c.along_k and 0 or e
-          groups[#groups + 1] = { ("%sgg_sts_%s(%s, %s%d);"):format(condition, c.dtype,
+          groups[#groups + 1] = { ("%sgg_sts_%s(%s, %s%d);"):format(condition, c.unit,
             shared_offset(c, dk + k_step, dmn + mn_step, stage), prefix, e) }
         end
       else
-        groups[#groups + 1] = { ("%sgg_sts_%s(%s, %s);"):format(condition,
-          names.vector(c.dtype, c.v), shared_offset(c, dk, dmn, stage), names.list(prefix, 0, c.v - 1)) }
+        groups[#groups + 1] = { ("%sgg_sts_%s(%s, %s);"):format(condition, c.vector,
+          shared_offset(c, dk, dmn, stage), names.list(prefix, 0, c.units - 1)) }
       end
     end
   end
@@ -246,13 +251,14 @@ function copy.memory_map(p)
   local function place(offset, bytes, text)
     add(("//   %6d  %6d  %s"):format(offset, bytes, text))
   end
+  -- Rows of shared memory run along k where turning, or not, brings them there.
+  local function along_k(o) return names.contiguous_k(p, o) ~= p["turn_" .. o] end
   local function rows(o, mn)
     local turned = p["turn_" .. o] and "turned on its way" or "as in global memory"
-    if p.family == "smem" and o == "a" then
-      return ("A: %d rows (m) of %d + %d elements (k), %s"):format(p.tile_m, p.tile_k, p.pad_a, turned)
-    end
-    return ("%s: %d rows (k) of %d + %d elements (%s), %s"):format(o:upper(), p.tile_k,
-      p["tile_" .. mn], p["pad_" .. o], mn, turned)
+    local count, extent, across, along = p.tile_k, p["tile_" .. mn], "k", mn
+    if along_k(o) then count, extent, across, along = extent, count, mn, "k" end
+    return ("%s: %d rows (%s) of %d + %d elements (%s), %s"):format(o:upper(), count, across, extent,
+      p["pad_" .. o], along, turned)
   end
   for stage = 0, p.stages - 1 do
     place(stage * p.stage_bytes, p.bytes_a, ("stage %d  "):format(stage) .. rows("a", "m"))
@@ -269,10 +275,11 @@ function copy.memory_map(p)
     p.pitch_a - p.pad_a, p.pad_a, p.element))
   constant("B_PITCH", p.pitch_b * p.element, ("(%d + %d) * %d bytes between rows of B"):format(
     p.pitch_b - p.pad_b, p.pad_b, p.element))
-  local rows_a = p.family == "smem" and p.tile_m or p.tile_k
+  local rows_a = along_k("a") and p.tile_m or p.tile_k
+  local rows_b = along_k("b") and p.tile_n or p.tile_k
   constant("A_BYTES", p.bytes_a, ("%d * A_PITCH, in steps of 128: where B begins in a stage"):format(rows_a))
   if p.stages > 1 then
-    constant("STAGE_BYTES", p.stage_bytes, ("A_BYTES + %d * B_PITCH, in steps of 128"):format(p.tile_k))
+    constant("STAGE_BYTES", p.stage_bytes, ("A_BYTES + %d * B_PITCH, in steps of 128"):format(rows_b))
   end
   if p.k_slices > 1 then
     constant("SUM_PITCH", p.threads // p.k_slices * p.element, ("%d threads of a slice * %d bytes"):format(

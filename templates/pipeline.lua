@@ -1,4 +1,9 @@
--- pipeline.lua - the ring of stages of family simt: prologue, loop body, drain.
+-- pipeline.lua - the ring of stages that threads fill themselves: prologue, loop body, drain.
+--
+-- What a k step computes is another module's business (product.lua, wmma.lua): steps(p), the number
+-- of k steps of a tile; loads(p, set, kk, base...), the lines that load a step's fragments into
+-- register set `set`; step(p, set, loads, copies, first), its products with such lines between them;
+-- caption(p, kk).
 --
 -- In iteration kt the stage of tile kt is read while tile kt + stages - 1 is written: cp.async
 -- operands are copied into it; staged operands, loaded into registers one iteration before, are
@@ -7,13 +12,13 @@
 
 local names = use("names")
 local copy = use("copy")
-local product = use("product")
+local share = use("product").share
 
 local pipeline = {}
 
-function pipeline.new(p, A, B)
-  local r = { p = p, A = A, B = B }
-  r.steps = p.tile_k // p.k_slices -- k steps of a tile that one slice computes
+function pipeline.new(p, A, B, product)
+  local r = { p = p, A = A, B = B, product = product }
+  r.steps = product.steps(p)
   r.guarded = p.variant ~= "full"
   r.staged = not A.async or not B.async
   r.asynchronous = A.async or B.async
@@ -108,7 +113,7 @@ function pipeline.prologue_end(r)
   if p.fragments == 2 then
     names.append(out, wait(r))
     out[#out + 1] = "gg_syncthreads();"
-    names.append(out, block("k_tiles > 0", product.loads(p, 0, 0, "")))
+    names.append(out, block("k_tiles > 0", r.product.loads(p, 0, 0, "")))
   end
   return out
 end
@@ -128,13 +133,13 @@ end
 local function plain_steps(r, first, last, base, copies)
   local p, lines = r.p, {}
   for kk = first, last do
-    lines[#lines + 1] = product.caption(p, kk)
+    lines[#lines + 1] = r.product.caption(p, kk)
     if p.fragments == 2 then
       local set = kk % 2
-      names.append(lines, product.step(p, set, product.loads(p, 1 - set, kk + 1, base), copies(kk), 0))
+      names.append(lines, r.product.step(p, set, r.product.loads(p, 1 - set, kk + 1, base), copies(kk), 0))
     else
-      names.append(lines, product.loads(p, 0, kk, base))
-      names.append(lines, product.step(p, 0, {}, copies(kk), 0))
+      names.append(lines, r.product.loads(p, 0, kk, base))
+      names.append(lines, r.product.step(p, 0, {}, copies(kk), 0))
     end
   end
   return lines
@@ -151,13 +156,13 @@ local function rolled_steps(r, base)
   lines[#lines + 1] = "#pragma unroll 1"
   lines[#lines + 1] = ("for (int turn = 0; turn < %d; ++turn) {"):format(turns)
   for s = 0, u - 1 do
-    lines[#lines + 1] = "  " .. product.caption(p, ("turn * %d + %d"):format(u, s))
+    lines[#lines + 1] = "  " .. r.product.caption(p, ("turn * %d + %d"):format(u, s))
     if p.fragments == 2 then
       local set = s % 2
-      names.append(lines, indent(product.step(p, set, product.loads(p, 1 - set, s + 1, "ka", "kb"), {}, 0), "  "))
+      names.append(lines, indent(r.product.step(p, set, r.product.loads(p, 1 - set, s + 1, "ka", "kb"), {}, 0), "  "))
     else
-      names.append(lines, indent(product.loads(p, 0, s, "ka", "kb"), "  "))
-      names.append(lines, indent(product.step(p, 0, {}, {}, 0), "  "))
+      names.append(lines, indent(r.product.loads(p, 0, s, "ka", "kb"), "  "))
+      names.append(lines, indent(r.product.step(p, 0, {}, {}, 0), "  "))
     end
   end
   lines[#lines + 1] = ("  ka += %d * A_PITCH;"):format(u)
@@ -171,8 +176,8 @@ local function rolled_tail(r)
   local p, lines = r.p, {}
   if p.fragments == 1 then return lines end
   for s = 0, p.unroll_k - 2 do
-    lines[#lines + 1] = product.caption(p, r.steps - p.unroll_k + s)
-    names.append(lines, product.step(p, s % 2, product.loads(p, 1 - s % 2, s + 1, "ka", "kb"), {}, 0))
+    lines[#lines + 1] = r.product.caption(p, r.steps - p.unroll_k + s)
+    names.append(lines, r.product.step(p, s % 2, r.product.loads(p, 1 - s % 2, s + 1, "ka", "kb"), {}, 0))
   end
   return lines
 end
@@ -182,17 +187,17 @@ end
 local function last_step(r, kk, read, in_drain)
   local p = r.p
   local set = kk % 2
-  local lines = { product.caption(p, kk) }
+  local lines = { r.product.caption(p, kk) }
   local opening = wait(r)
   opening[#opening + 1] = ("gg_syncthreads(); // tile kt + 1 is here, the stage of tile kt is free")
-  local loads = product.loads(p, 1 - set, 0, read)
+  local loads = r.product.loads(p, 1 - set, 0, read)
   if in_drain then
     names.append(opening, loads)
     names.append(lines, block("kt + 1 < k_tiles", opening))
-    return names.append(lines, product.step(p, set, {}, {}, 0))
+    return names.append(lines, r.product.step(p, set, {}, {}, 0))
   end
   names.append(lines, opening)
-  return names.append(lines, product.step(p, set, loads, {}, 4))
+  return names.append(lines, r.product.step(p, set, loads, {}, 4))
 end
 
 -- Copies of one iteration, shared out over the k steps: stores of staged registers first, then
@@ -205,9 +210,9 @@ local function shared_out(r, write)
   local async = async_fetch(r, false, write)
   return function(kk)
     return copy.join(
-      product.share(async, 0, final, kk),
-      product.share(store, 0, math.min(middle - 1, final), kk),
-      product.share(load, math.min(middle, final), final, kk))
+      share(async, 0, final, kk),
+      share(store, 0, math.min(middle - 1, final), kk),
+      share(load, math.min(middle, final), final, kk))
   end
 end
 
@@ -285,20 +290,20 @@ function pipeline.synchronous(r, guarded)
   names.append(lines, copy.flat(staged_store(r)))
   lines[#lines + 1] = "gg_syncthreads(); // this tile has been written"
   if r.rolled then
-    if p.fragments == 2 then names.append(lines, product.loads(p, 0, 0, "")) end
+    if p.fragments == 2 then names.append(lines, r.product.loads(p, 0, 0, "")) end
     names.append(lines, rolled_steps(r, "0"))
     names.append(lines, rolled_tail(r))
     if p.fragments == 2 then
-      lines[#lines + 1] = product.caption(p, r.steps - 1)
-      names.append(lines, product.step(p, (p.unroll_k - 1) % 2, {}, {}, 0))
+      lines[#lines + 1] = r.product.caption(p, r.steps - 1)
+      names.append(lines, r.product.step(p, (p.unroll_k - 1) % 2, {}, {}, 0))
     end
     return lines
   end
   if p.fragments == 2 then
-    names.append(lines, product.loads(p, 0, 0, ""))
+    names.append(lines, r.product.loads(p, 0, 0, ""))
     names.append(lines, plain_steps(r, 0, r.steps - 2, "", no_copies))
-    lines[#lines + 1] = product.caption(p, r.steps - 1)
-    return names.append(lines, product.step(p, (r.steps - 1) % 2, {}, {}, 0))
+    lines[#lines + 1] = r.product.caption(p, r.steps - 1)
+    return names.append(lines, r.product.step(p, (r.steps - 1) % 2, {}, {}, 0))
   end
   return names.append(lines, plain_steps(r, 0, r.steps - 1, "", no_copies))
 end

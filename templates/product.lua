@@ -5,6 +5,9 @@ local names = use("names")
 
 local product = {}
 
+-- k steps of a tile that one slice computes.
+function product.steps(p) return p.tile_k // p.k_slices end
+
 -- Order of each plan's FMAs, and the lines of its k steps by register set.
 local orders = setmetatable({}, { __mode = "k" })
 local fma_lines = setmetatable({}, { __mode = "k" })

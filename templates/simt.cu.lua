@@ -4,7 +4,7 @@ $ local pipeline = use("pipeline")
 $ local T, t, E = names.c_type(p.type_acc), p.type_acc, p.element
 $ local guarded = p.variant ~= "full"
 $ local A, B = copy.operand(p, "a", true), copy.operand(p, "b", true)
-$ local ring = pipeline.new(p, A, B)
+$ local ring = pipeline.new(p, A, B, product)
 $ local warps = p.warps_m * p.warps_n
 $ section "memory"
 ${copy.memory_map(p)}
