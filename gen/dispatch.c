@@ -50,8 +50,9 @@ static bool is_last_resort(const kernel_plan *q, const kernel_plan *p) {
          q->bias == p->bias && q->activation == p->activation && q->residual == p->residual &&
          q->scale_a == p->scale_a && q->scale_b == p->scale_b && q->scale_d == p->scale_d &&
          q->absmax == p->absmax && q->multiple_m == 1 && q->multiple_n == 1 && q->multiple_k == 1 &&
-         q->min_k == 0 && q->align_a <= q->element && q->align_b <= q->element &&
-         q->align_c <= q->element && q->align_d <= q->element;
+         q->min_k == 0 && q->align_a <= dtype_bytes(q->type_a) &&
+         q->align_b <= dtype_bytes(q->type_b) && q->align_c <= dtype_bytes(q->type_c) &&
+         q->align_d <= dtype_bytes(q->type_d);
 }
 
 bool dispatch_prove(const kernel_plan *const *plans, size_t count, diag *d) {

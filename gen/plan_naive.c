@@ -8,17 +8,73 @@
 #include <stdio.h>
 
 /* The registers a thread of this family needs: two operand sets in flight for each unrolled step,
- * accumulator, pointers and bounds (64 bits each). */
-static int register_estimate(const kernel_plan *p) {
-  int words = p->element / 4;
-  return 24 + words * (1 + 2 * p->unroll_k);
+ * accumulator, pointers and bounds (64 bits each). Values narrower than 4 bytes take one each. */
+static int words_of(const kernel_plan *p) {
+  return p->type_acc == GG_F64 || p->element == 8 ? 2 : 1;
 }
 
-const spec_field plan_takes_naive[] = {SPEC_UNROLL_K, SPEC_FIELD_COUNT};
+static int register_estimate(const kernel_plan *p) {
+  return 24 + words_of(p) * (1 + 2 * p->unroll_k);
+}
+
+static bool is_integer(int type) {
+  return type == GG_S8 || type == GG_U8 || type == GG_S32;
+}
+
+/* May C be read into, or D be rounded from, the epilogue's type? */
+static bool converts(int epilogue, int type) {
+  switch (epilogue) {
+  case GG_F64:
+    return type == GG_F64 || type == GG_F32 || type == GG_TF32;
+  case GG_S32:
+    return is_integer(type);
+  default:
+    return type != GG_F64;
+  }
+}
+
+/* Every type is served whose conversion to the accumulator is exact. */
+static void require_types(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  const struct {
+    spec_field field;
+    int type;
+  } operands[2] = {{SPEC_DTYPE_A, p->type_a}, {SPEC_DTYPE_B, p->type_b}};
+  for (int i = 0; i < 2; ++i) {
+    int type = operands[i].type;
+    if (type == GG_S32)
+      plan_refuse(b, operands[i].field, "dtype-family",
+                  "s32 is a type of sums, not of operands; use s8 or u8");
+    else if (type == GG_F64 && p->type_acc != GG_F64)
+      plan_refuse(b, operands[i].field, "dtype-family",
+                  "f64 loses digits in sums of %s; use dtype.acc = f64", dtype_name(p->type_acc));
+    else if (p->type_acc == GG_S32 && !is_integer(type))
+      plan_refuse(b, operands[i].field, "dtype-family",
+                  "%s has fractions, the sums are s32; use s8, u8 or dtype.acc = f32",
+                  dtype_name(type));
+  }
+  if (p->type_acc != GG_F64 && p->type_acc != GG_F32 && p->type_acc != GG_F16 &&
+      p->type_acc != GG_S32)
+    plan_refuse(b, SPEC_DTYPE_ACC, "dtype-family", "%s; sums are formed in f64, f32, f16 or s32",
+                dtype_name(p->type_acc));
+  if (!converts(p->type_epilogue, p->type_d))
+    plan_refuse(b, SPEC_DTYPE_D, "dtype-family", "%s cannot hold what is computed in %s; use %s",
+                dtype_name(p->type_d), dtype_name(p->type_epilogue), dtype_name(p->type_epilogue));
+  if (!converts(p->type_epilogue, p->type_c))
+    plan_refuse(b, SPEC_DTYPE_C, "dtype-family",
+                "%s cannot be added to what is computed in %s; use %s", dtype_name(p->type_c),
+                dtype_name(p->type_epilogue), dtype_name(p->type_epilogue));
+}
+
+const spec_field plan_takes_naive[] = {SPEC_UNROLL_K, SPEC_BIAS,    SPEC_ACTIVATION,
+                                       SPEC_RESIDUAL, SPEC_SCALE_A, SPEC_SCALE_B,
+                                       SPEC_SCALE_D,  SPEC_ABSMAX,  SPEC_FIELD_COUNT};
 
 void plan_make_naive(plan_builder *b) {
   kernel_plan *p = b->plan;
-  plan_require_types(b, true);
+  require_types(b);
+  if (p->activation > GG_ACTIVATION_RELU)
+    plan_refuse(b, SPEC_ACTIVATION, "field-family", "family naive has none or relu; use these");
   if (b->variant == VARIANT_EDGE) {
     b->result = PLAN_SAME; /* copies are one element wide anyway: narrow is the guarded twin */
     return;
@@ -44,16 +100,16 @@ void plan_make_naive(plan_builder *b) {
   TAKE(raster_along, RASTER_ALONG, RASTER_N, "r", "blocks of a row follow each other");
   TAKE(raster_group, RASTER_GROUP, 1, "g", "plain order");
   SET(registers, register_estimate(p), "24 for addresses and bounds, %d words x (1 + 2 x %d)",
-      p->element / 4, p->unroll_k);
+      words_of(p), p->unroll_k);
   TAKE(min_blocks, MIN_BLOCKS, 1, "mb", "the compiler is free");
   plan_register_limit(b);
   SET(path_a, PATH_NONE, "straight from global memory");
   SET(path_b, PATH_NONE, "straight from global memory");
   bool full = b->variant == VARIANT_FULL;
   SET(align_a, p->element, "single elements are read");
-  SET(align_b, p->element, "single elements are read");
-  SET(align_c, p->element, "single elements are read");
-  SET(align_d, p->element, "single elements are written");
+  SET(align_b, dtype_bytes(p->type_b), "single elements are read");
+  SET(align_c, dtype_bytes(p->type_c), "single elements are read");
+  SET(align_d, p->element_d, "single elements are written");
   SET(multiple_m, full ? p->tile_m : 1, full ? "no row guard" : "guarded");
   SET(multiple_n, full ? p->tile_n : 1, full ? "no column guard" : "guarded");
   SET(multiple_k, full ? p->unroll_k : 1, full ? "no tail in k" : "a rolled tail takes the rest");

@@ -3,6 +3,7 @@
 local contract = use("contract")
 local names = use("names")
 local primitives = use("primitives")
+local steps = use("steps")
 
 local frame = {}
 
@@ -104,18 +105,18 @@ local function launch(p, job)
   return lines
 end
 
--- The kernel's opening: linkage, bounds, signature.
+-- The kernel's opening: functions of its epilogue, linkage, bounds, signature.
 function frame.signature(p, job)
   -- setmaxnreg needs to know how many registers a thread has at entry, so wgmma states 1 as well.
   local stated = p.min_blocks > 1 or p.family == "wgmma"
   local bounds = stated and ("%d, %d"):format(p.threads, p.min_blocks) or p.threads
-  return {
+  return names.append(steps.functions(p), {
     "#ifdef __cplusplus",
     'extern "C"',
     "#endif",
     ("__global__ __launch_bounds__(%s)"):format(bounds),
     ("void %s%s(const __grid_constant__ gg_args p) {"):format(job.prefix, p.name),
-  }
+  })
 end
 
 function frame.file(p, job, sections)

@@ -2,26 +2,65 @@
 
 local names = {}
 
-local c_types = { f32 = "float", f64 = "double", s32 = "int" }
--- Narrow floats travel as raw integers; primitives convert them.
-local memory_types = { f32 = "float", f64 = "double", f16 = "unsigned short", bf16 = "unsigned short" }
-local memory_names = { f32 = "f32", f64 = "f64", f16 = "u16", bf16 = "u16" }
-local zeros = { f32 = "0.0f", f64 = "0.0" }
-local fmas = { f32 = "fmaf", f64 = "fma" }
+-- Types of values in registers; f16 sums are packed in pairs.
+local c_types = { f32 = "float", f64 = "double", s32 = "int", f16 = "unsigned" }
+-- Values narrower than f32 travel as raw integers, and so does s32; primitives convert them.
+local memory_types = {
+  f64 = "double", f32 = "float", tf32 = "float", f16 = "unsigned short", bf16 = "unsigned short",
+  e4m3 = "unsigned char", e5m2 = "unsigned char", s8 = "unsigned char", u8 = "unsigned char", s32 = "unsigned",
+}
+local memory_names = {
+  f64 = "f64", f32 = "f32", tf32 = "f32", f16 = "u16", bf16 = "u16", e4m3 = "u8", e5m2 = "u8", s8 = "u8",
+  u8 = "u8", s32 = "u32",
+}
+local bytes = { f64 = 8, f32 = 4, tf32 = 4, s32 = 4, f16 = 2, bf16 = 2, e4m3 = 1, e5m2 = 1, s8 = 1, u8 = 1 }
+local zeros = { f32 = "0.0f", f64 = "0.0", s32 = "0" }
+local fmas = { f32 = "fmaf", f64 = "fma", s32 = "gg_mad_s32" }
 
 function names.c_type(dtype) return c_types[dtype] end
 function names.zero(dtype) return zeros[dtype] end
 function names.fma(dtype) return fmas[dtype] end
+function names.bytes(dtype) return bytes[dtype] end
 
--- Type and primitive suffix of an element in memory.
+-- Type and primitive suffix of an element in memory, and its zero.
 function names.memory_type(dtype) return memory_types[dtype] end
 function names.memory_name(dtype) return memory_names[dtype] end
+function names.memory_zero(dtype) return zeros[memory_names[dtype]] or "0" end
 
-local function narrow(dtype) return dtype == "f16" or dtype == "bf16" end
+-- s8 and s32 as they lie in memory are unsigned; casts give them back their sign.
+local integers = { s8 = "(int)(signed char)%s", u8 = "(int)%s", s32 = "(int)%s" }
 
--- Expression that widens x from memory to the accumulator's type, and back.
-function names.widened(dtype, x) return narrow(dtype) and ("gg_f32_from_%s(%s)"):format(dtype, x) or x end
-function names.narrowed(dtype, x) return narrow(dtype) and ("gg_cvt_%s(%s)"):format(dtype, x) or x end
+-- Expression that widens x from memory to register type `to` (f32 unless given): exact, but for
+-- s32 in f32, which is rounded to nearest even.
+function names.widened(dtype, x, to)
+  to = to or "f32"
+  if dtype == to and dtype ~= "s32" then return x end
+  if integers[dtype] then
+    local whole = integers[dtype]:format(x)
+    if to == "s32" then return whole end
+    return to == "f32" and ("gg_f32_from_s32(%s)"):format(whole) or ("(double)(%s)"):format(whole)
+  end
+  local single = (dtype == "f32" or dtype == "tf32") and x or ("gg_f32_from_%s(%s)"):format(dtype, x)
+  return to == "f64" and ("(double)%s"):format(single) or single
+end
+
+-- Expression that rounds x of register type `from` (f32 unless given) to a value in memory: to
+-- nearest even; e4m3, e5m2 and integers saturate.
+function names.narrowed(dtype, x, from)
+  from = from or "f32"
+  if dtype == "s32" then return (from == "s32" and "(unsigned)%s" or "(unsigned)gg_cvt_s32(%s)"):format(x) end
+  if dtype == from then return x end
+  if dtype == "f32" or dtype == "tf32" then return from == "f64" and ("gg_f32_from_f64(%s)"):format(x) or x end
+  if dtype == "s8" or dtype == "u8" then return ("(unsigned char)gg_cvt_%s(%s)"):format(dtype, x) end
+  return ("gg_cvt_%s(%s)"):format(dtype, x)
+end
+
+-- An accumulator of type acc as the epilogue's type; f16: the low half of an integer.
+function names.from_accumulator(acc, x, to)
+  if acc == to then return x end
+  if acc == "s32" then return ("gg_f32_from_s32(%s)"):format(x) end
+  return names.widened(acc, x, to)
+end
 
 -- Two f32 as one 32-bit register of two narrow floats, the first in the low half.
 function names.packed(dtype, low, high) return ("gg_cvt_%sx2(%s, %s)"):format(dtype, low, high) end

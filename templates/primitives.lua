@@ -129,25 +129,35 @@ static __device__ __forceinline__ void gg_bar_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" : : "r"(id), "r"(threads) : "memory");
 }]])
 
-define("gg_ldg_u16", {}, [[
-static __device__ __forceinline__ void gg_ldg_u16(unsigned short *x, const unsigned short *p) {
-  asm volatile("ld.global.nc.b16 %0, [%1];" : "=h"(*x) : "l"(p));
-}]])
-define("gg_ld_u16", {}, [[
-static __device__ __forceinline__ void gg_ld_u16(unsigned short *x, const unsigned short *p) {
-  asm volatile("ld.global.b16 %0, [%1];" : "=h"(*x) : "l"(p) : "memory");
-}]])
-define("gg_st_u16", {}, [[
-static __device__ __forceinline__ void gg_st_u16(unsigned short *p, unsigned short x) {
-  asm volatile("st.global.b16 [%0], %1;" : : "l"(p), "h"(x) : "memory");
-}]])
+-- Raw integers. The constraint of 8 bits is that of 16: PTX's ld and st take wider registers.
+local raw = {
+  u8 = { c = "unsigned char", ptx = "u8", via = "unsigned short" }, u16 = { c = "unsigned short", ptx = "b16" },
+  u32 = { c = "unsigned", ptx = "b32" },
+}
+for _, short in ipairs { "u8", "u16", "u32" } do
+  local t = raw[short]
+  local constraint = short == "u32" and "r" or "h"
+  for _, l in ipairs { { "ldg", ".nc", "" }, { "ld", "", ' : "memory"' } } do
+    local name = ("gg_%s_%s"):format(l[1], short)
+    local target = t.via and "y" or "*x"
+    define(name, {}, ("static __device__ __forceinline__ void %s(%s *x, const %s *p) {\n"):format(name, t.c, t.c)
+      .. (t.via and ("  %s y;\n"):format(t.via) or "")
+      .. ('  asm volatile("ld.global%s.%s %%0, [%%1];" : "=%s"(%s) : "l"(p)%s);\n'):format(l[2], t.ptx, constraint,
+        target, l[3])
+      .. (t.via and ("  *x = (%s)y;\n"):format(t.c) or "") .. "}")
+  end
+  define("gg_st_" .. short, {}, ([[
+static __device__ __forceinline__ void gg_st_%s(%s *p, %s x) {
+  asm volatile("st.global.%s [%%0], %%1;" : : "l"(p), "%s"(%sx) : "memory");
+}]]):format(short, t.c, t.c, t.ptx, constraint, t.via and "(" .. t.via .. ")" or ""))
+end
 for _, t in ipairs { "f16", "bf16" } do
   define("gg_f32_from_" .. t, {}, ([[
 static __device__ __forceinline__ float gg_f32_from_%s(unsigned short x) {
   float y;
-  asm("cvt.f32.%s %%0, %%1;" : "=f"(y) : "h"(x));
+  asm("%s" : "=f"(y) : "h"(x));
   return y;
-}]]):format(t, t))
+}]]):format(t, t == "f16" and "cvt.f32.f16 %0, %1;" or "mov.b32 %0, {0, %1};"))
   define("gg_cvt_" .. t, {}, ([[
 static __device__ __forceinline__ unsigned short gg_cvt_%s(float x) {
   unsigned short y;
@@ -161,6 +171,109 @@ static __device__ __forceinline__ unsigned gg_cvt_%sx2(float low, float high) {
   return y;
 }]]):format(t, t))
 end
+
+for _, t in ipairs { "e4m3", "e5m2" } do
+  define("gg_cvt_" .. t, {}, ([[
+static __device__ __forceinline__ unsigned char gg_cvt_%s(float x) {
+  unsigned short y;
+  asm("cvt.rn.satfinite.%sx2.f32 %%0, %%1, %%2;" : "=h"(y) : "f"(0.0f), "f"(x));
+  return (unsigned char)y;
+}]]):format(t, t))
+  define("gg_f32_from_" .. t, { "gg_f32_from_f16" }, ([[
+static __device__ __forceinline__ float gg_f32_from_%s(unsigned x) {
+  unsigned y;
+  asm("cvt.rn.f16x2.%sx2 %%0, %%1;" : "=r"(y) : "h"((unsigned short)(x & 0xff)));
+  return gg_f32_from_f16((unsigned short)y);
+}]]):format(t, t))
+end
+for _, t in ipairs { "u8", "s8" } do
+  define("gg_cvt_" .. t, {}, ([[
+static __device__ __forceinline__ int gg_cvt_%s(float x) {
+  int y;
+  asm("cvt.rni.sat.%s.f32 %%0, %%1;" : "=r"(y) : "f"(x));
+  return y;
+}]]):format(t, t))
+end
+define("gg_cvt_s32", {}, [[
+static __device__ __forceinline__ int gg_cvt_s32(float x) {
+  int y;
+  asm("cvt.rni.s32.f32 %0, %1;" : "=r"(y) : "f"(x));
+  return y;
+}]])
+define("gg_f32_from_s32", {}, [[
+static __device__ __forceinline__ float gg_f32_from_s32(int x) {
+  float y;
+  asm("cvt.rn.f32.s32 %0, %1;" : "=f"(y) : "r"(x));
+  return y;
+}]])
+define("gg_f32_from_f64", {}, [[
+static __device__ __forceinline__ float gg_f32_from_f64(double x) {
+  float y;
+  asm("cvt.rn.f32.f64 %0, %1;" : "=f"(y) : "d"(x));
+  return y;
+}]])
+
+-- Whole numbers wrap.
+define("gg_mad_s32", {}, [[
+static __device__ __forceinline__ int gg_mad_s32(int a, int b, int c) {
+  int d;
+  asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
+  return d;
+}]])
+define("gg_mul_s32", {}, [[
+static __device__ __forceinline__ int gg_mul_s32(int a, int b) {
+  int d;
+  asm("mul.lo.s32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}]])
+define("gg_add_s32", {}, [[
+static __device__ __forceinline__ int gg_add_s32(int a, int b) {
+  int d;
+  asm("add.s32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}]])
+define("gg_max_u32", {}, [[
+static __device__ __forceinline__ unsigned gg_max_u32(unsigned a, unsigned b) {
+  unsigned d;
+  asm("max.u32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
+  return d;
+}]])
+for _, op in ipairs { "min", "max" } do
+  define("gg_" .. op .. "_f32", {}, ([[
+static __device__ __forceinline__ float gg_%s_f32(float a, float b) {
+  float d;
+  asm("%s.f32 %%0, %%1, %%2;" : "=f"(d) : "f"(a), "f"(b));
+  return d;
+}]]):format(op, op))
+end
+define("gg_as_u32", {}, [[
+static __device__ __forceinline__ unsigned gg_as_u32(float x) {
+  unsigned y;
+  asm("mov.b32 %0, %1;" : "=r"(y) : "f"(x));
+  return y;
+}]])
+define("gg_as_f32", {}, [[
+static __device__ __forceinline__ float gg_as_f32(unsigned x) {
+  float y;
+  asm("mov.b32 %0, %1;" : "=f"(y) : "r"(x));
+  return y;
+}]])
+define("gg_abs_f32", {}, [[
+static __device__ __forceinline__ float gg_abs_f32(float x) {
+  float y;
+  asm("abs.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}]])
+define("gg_redux_max_u32", {}, [[
+static __device__ __forceinline__ unsigned gg_redux_max_u32(unsigned x) {
+  unsigned y;
+  asm volatile("redux.sync.max.u32 %0, %1, -1;" : "=r"(y) : "r"(x));
+  return y;
+}]])
+define("gg_red_max_u32", {}, [[
+static __device__ __forceinline__ void gg_red_max_u32(unsigned *p, unsigned x) {
+  asm volatile("red.global.max.u32 [%0], %1;" : : "l"(p), "r"(x) : "memory");
+}]])
 
 define("gg_shfl_sync_idx_u32", {}, [[
 static __device__ __forceinline__ unsigned gg_shfl_sync_idx_u32(unsigned x, int lane) {

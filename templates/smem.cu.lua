@@ -1,4 +1,5 @@
 $ local frame, raster, names, scalars, copy = use("frame"), use("raster"), use("names"), use("scalars"), use("copy")
+$ local single, steps = use("single"), use("steps")
 $ local T, t, E, U = names.c_type(p.type_a), p.type_a, p.element, p.unroll_k
 $ local guarded = p.variant ~= "full"
 $ local A, B = copy.operand(p, "a", false), copy.operand(p, "b", true)
@@ -52,20 +53,9 @@ $   end
 $ end
   }
 
-  // -- Epilogue: D = alpha * acc + beta * C
+  // -- Epilogue: ${steps.formula(p)}
   const gg_i64 d_m = m0 + row;
   const gg_i64 d_n = n0 + column;
-$ if guarded then
-  if (d_m >= p.m || d_n >= p.n) return;
-$ end
-  ${T} x = ${scalars.scaled(p, "acc")};
-$ local reads = scalars.reads_c(p)
-$ if reads then
-  ${reads == "" and "{" or "if (" .. reads .. ") {"}
-    ${T} c;
-    gg_ld_${t}(&c, (const ${T} *)p.c + batch * p.stride_c + d_m * p.ldc + d_n);
-    x = ${scalars.plus_c(p, "x", "c")};
-  }
-$ end
-  gg_st_${t}((${T} *)p.d + batch * p.stride_d + d_m * p.ldd + d_n, x);
+  ${single.leave(p, "d_m", "d_n")}
+  ${single.epilogue(p, "acc", "d_m", "d_n")}
 }

@@ -338,6 +338,19 @@ GGD_INLINE float gg_min_f32(float a, float b) {
 GGD_INLINE float gg_max_f32(float a, float b) {
   return a != a || b > a ? b : a;
 }
+GGD_INLINE unsigned gg_max_u32(unsigned a, unsigned b) {
+  return a > b ? a : b;
+}
+/* Whole numbers wrap. */
+GGD_INLINE int gg_mul_s32(int a, int b) {
+  return (int)((unsigned)a * (unsigned)b);
+}
+GGD_INLINE int gg_add_s32(int a, int b) {
+  return (int)((unsigned)a + (unsigned)b);
+}
+GGD_INLINE int gg_mad_s32(int a, int b, int c) {
+  return (int)((unsigned)a * (unsigned)b + (unsigned)c);
+}
 GGD_INLINE float gg_div_f32(float a, float b) {
   return a / b;
 }
@@ -370,11 +383,14 @@ GGD_INLINE float gg_abs_f32(float x) {
 #define gg_cvt_f16(x)           ((unsigned short)gg_emu_cvt_f16x2(x, 0.0f))
 #define gg_cvt_e4m3x2(lo, hi)   ((unsigned short)(gg_emu_cvt_e4m3(lo) | gg_emu_cvt_e4m3(hi) << 8))
 #define gg_cvt_e5m2x2(lo, hi)   ((unsigned short)(gg_emu_cvt_e5m2(lo) | gg_emu_cvt_e5m2(hi) << 8))
+#define gg_cvt_e4m3(x)          ((unsigned char)gg_emu_cvt_e4m3(x))
+#define gg_cvt_e5m2(x)          ((unsigned char)gg_emu_cvt_e5m2(x))
 #define gg_cvt_tf32(x)          gg_emu_cvt_tf32(x)
 #define gg_cvt_s8(x)            gg_emu_cvt_integer(x, -128, 127)
 #define gg_cvt_u8(x)            gg_emu_cvt_integer(x, 0, 255)
 #define gg_cvt_s32(x)           gg_emu_cvt_integer(x, -2147483647 - 1, 2147483647)
 #define gg_f32_from_s32(x)      ((float)(int)(x))
+#define gg_f32_from_f64(x)      ((float)(double)(x))
 #define gg_f32_from_bf16(bits)  gg_as_f32((unsigned)(bits) << 16)
 #define gg_f32_from_f16(bits)   gg_emu_unpack(bits, GGD_T_F16)
 #define gg_f32_from_e4m3(bits)  gg_emu_unpack(bits, GGD_T_E4M3)
