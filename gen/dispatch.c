@@ -124,6 +124,7 @@ static void row(const kernel_plan *p, const char *prefix, buf *out) {
   buf_printf(out, "     .file = \"%s.cu\",\n", p->name);
   buf_printf(out, "     .entry = ENTRY(%s%s),\n", prefix, p->name);
   buf_printf(out, "     .family = \"%s\",\n", spec_family_name(p->family));
+  buf_puts(out, "     .kind = GG_KIND_GEMM,\n");
   buf_printf(out, "     .arch = %d,\n", p->arch);
   buf_printf(out, "     .arch_suffix = %s,\n", p->arch_suffix == 'a' ? "'a'" : "0");
   buf_printf(out, "     .type_a = %s, .type_b = %s, .type_c = %s, .type_d = %s, .type_acc = %s,\n",
@@ -148,6 +149,8 @@ static void row(const kernel_plan *p, const char *prefix, buf *out) {
              p->multiple_m, p->multiple_n, p->multiple_k, p->min_k);
   buf_printf(out, "     .speed = %d, .wave_loss_percent = %d, .overhead_k = %d,\n", p->speed,
              p->wave_loss, p->overhead_k);
+  buf_printf(out, "     .sm_gflops = %d, .copy_gbs = %d, .overhead_ns = %d,\n", p->sm_gflops,
+             p->copy_gbs, p->overhead_ns);
   maps(p, out);
   buf_printf(out, "     .persistent = %d},\n", p->persistent);
 }

@@ -62,12 +62,13 @@ static bool add_request(kernel *k, const kernel_spec *s) {
   return true;
 }
 
-/* First field in which two plans differ; PLAN_FIELD_COUNT if none. */
+/* First field in which the kernels of two plans differ; PLAN_FIELD_COUNT if none. */
 static int difference(const kernel_plan *a, const kernel_plan *b) {
-  int f = 0;
-  while (f < PLAN_FIELD_COUNT && plan_value(a, (plan_field)f) == plan_value(b, (plan_field)f))
-    ++f;
-  return f;
+  for (int i = 0; i < PLAN_FIELD_COUNT; ++i) {
+    plan_field f = (plan_field)i;
+    if (!plan_is_card(f) && plan_value(a, f) != plan_value(b, f)) return i;
+  }
+  return PLAN_FIELD_COUNT;
 }
 
 static void report_duplicate(const kernel_plan *first, const kernel_plan *second, int f, diag *d) {

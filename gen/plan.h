@@ -127,6 +127,9 @@ typedef enum copy_path {
   X(speed, "per mille", "of the fastest kernel of these types, all SMs busy")                      \
   X(wave_loss, "percent", "of an idle SM's share of the time that is lost")                        \
   X(overhead_k, "elements", "of k that a tile costs besides its own")                              \
+  X(sm_gflops, "GFLOP/s", "of one SM that speed 1000 stands for")                                  \
+  X(copy_gbs, "GB/s", "read and written by a pass over an operand")                                \
+  X(overhead_ns, "ns", "that a pass costs besides its bytes")                                      \
   X(blocks_sm, "blocks/SM", "that fit")                                                            \
   X(registers, "registers", "a thread, estimate")                                                  \
   X(register_limit, "registers", "a thread may have")                                              \
@@ -178,10 +181,14 @@ void plan_warn(const kernel_plan *p, diag *d);
 void plan_print(const kernel_plan *p, buf *out);
 /* One JSON object: name, fields (numbers and names), reasons. */
 void plan_json(const kernel_plan *p, buf *out);
-/* Hex SHA-256 of the canonical spec and plan (no reasons, no measurements). */
+/* Hex SHA-256 of the canonical spec and plan (no reasons, no measurements, no figures of a card).
+ */
 void plan_hash(const kernel_plan *p, char out[65]);
 const char *plan_value_text(const kernel_plan *p, plan_field f, char scratch[32]);
 int plan_value(const kernel_plan *p, plan_field f);
+/* Says how fast a card is, which no line of the kernel depends on: cards of one architecture share
+ * kernels. */
+bool plan_is_card(plan_field f);
 const char *plan_field_name(plan_field f);
 const char *plan_field_unit(plan_field f);
 const char *plan_field_text(plan_field f);

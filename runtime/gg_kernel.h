@@ -166,13 +166,30 @@ typedef struct gg_map_recipe {
   int swizzle;   /* bytes: 0 (none), 32, 64 or 128 */
 } gg_map_recipe;
 
+/* What a kernel does. Numbers are pinned. */
+typedef enum gg_kind {
+  GG_KIND_GEMM = 0,  /* a product, as at the head of this file */
+  GG_KIND_REPACK = 1 /* copies a matrix for a product that cannot take it as it lies */
+} gg_kind;
+
+/* A REPACK row copies the bits of a matrix into memory whose rows start at multiples of 16 bytes.
+ * Of gg_args it looks at
+ *   a, lda, stride_a   the source, m rows of n elements as stored, any element-aligned address
+ *   d, ldd, stride_d   the copy: base, pitch and stride are multiples of align[3] bytes
+ *   m, n, batch
+ * order_a N: the copy is m x n; T: turned, n x m. In each row of the copy what lies between its
+ * last element and the next multiple of 16 bytes becomes zero. Of its types only the bytes of an
+ * element count (u8, f16, f32), and C and B are as A. Its grid is that of any row: tiles of tile_m
+ * x tile_n elements of the source. */
+
 /* One emitted kernel. */
 typedef struct gg_kernel {
   const char *name;   /* = file without .cu = symbol without prefix */
   const char *symbol; /* with prefix: the name of the device function */
   const char *file;   /* source, relative to the folder of the table */
   gg_entry entry;
-  const char *family; /* "naive", "smem", "simt", "wmma", "mma", "wgmma" */
+  const char *family; /* "naive", "smem", "simt", "wmma", "mma", "wgmma", "repack" */
+  gg_kind kind;
 
   int arch;         /* compute capability x 10: 90 */
   char arch_suffix; /* 'a': runs on exactly this arch; 0: this and later ones (PTX is carried) */
@@ -205,6 +222,13 @@ typedef struct gg_kernel {
   int speed;             /* with all SMs busy, per mille of the fastest kernel of these types */
   int wave_loss_percent; /* 100: time of idle SMs is lost; less: their power helps the others */
   int overhead_k;        /* what a tile costs besides its k, in elements of k */
+  /* 10^9 FLOP/s of one SM that speed 1000 stands for on the plan's GPU; 0: unknown. It turns the
+   * expression above, e, into nanoseconds, 2000 * m * n * batch * e / (SMs * sm_gflops), so that
+   * the time of REPACK rows can be added:
+   *   overhead_ns + (bytes read + bytes written) / copy_gbs */
+  int sm_gflops;
+  int copy_gbs;    /* REPACK: 10^9 bytes a second; else 0 */
+  int overhead_ns; /* REPACK: from the launch before to the first byte; else 0 */
 
   gg_map_recipe maps[4]; /* of a, b, c, d */
 
