@@ -1,9 +1,8 @@
 /* dispatch.c - plans -> rows of gg_table.c, in the order of preference.
  *
- * Invariant: the runtime takes the first row that applies, so the order is the choice: newer
- * architecture, then rows that use alignment (full and edge) before narrow ones, faster families,
- * larger tiles, compiled-in scalars. What the runtime predicts of each row (speed, wave_loss,
- * overhead_k) comes first; the order decides between equals.
+ * The runtime takes the row with the least predicted time (speed, wave_loss, overhead_k), and the
+ * first of equals. Their order: newer architecture, then rows that use alignment (full and edge)
+ * before narrow ones, faster families, larger tiles, compiled-in scalars.
  */
 #include "dispatch.h"
 

@@ -15,7 +15,7 @@ struct gg_plan {
   const gg_kernel *promised; /* for pointers aligned as promised; NULL: nothing to compute */
   const gg_kernel *elements; /* for any element-aligned pointer; NULL: the tables have none */
   int resident[2]; /* of these two rows where they are persistent: clusters that run at once */
-  ggi_view views[4];
+  ggi_view views[GGI_OPERANDS];
   gg_args args; /* all but pointers and scalars */
 };
 

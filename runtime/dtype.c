@@ -44,8 +44,8 @@ gg_dtype ggi_dtype_memory(gg_dtype type) {
   return type == GG_TF32 ? GG_F32 : type;
 }
 
-double ggi_scalar_value(gg_scalar s, gg_dtype acc) {
-  if (acc == GG_F64) return s.f64;
-  if (acc == GG_S32) return s.s32;
+double ggi_scalar_value(gg_scalar s, gg_dtype epilogue) {
+  if (epilogue == GG_F64) return s.f64;
+  if (epilogue == GG_S32) return s.s32;
   return (double)s.f32;
 }

@@ -11,7 +11,7 @@ gg_dtype ggi_dtype_find(const char *name); /* GG_NONE if unknown */
 gg_dtype ggi_dtype_accumulator(gg_dtype type);
 /* The type of C and D in memory: f32 for tf32, else the type. */
 gg_dtype ggi_dtype_memory(gg_dtype type);
-/* A scalar of a call whose accumulator is acc. */
-double ggi_scalar_value(gg_scalar s, gg_dtype acc);
+/* A scalar of the epilogue's type (epilogue.h). */
+double ggi_scalar_value(gg_scalar s, gg_dtype epilogue);
 
 #endif

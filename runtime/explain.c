@@ -92,7 +92,7 @@ gg_status gg_explain(gg_context *context, const gg_problem *problem, char *text,
 
   writer w = {text, size, 0};
   if (size > 0) text[0] = '\0';
-  char what[200];
+  char what[GGI_PROBLEM_TEXT];
   ggi_problem_text(&p, what, sizeof what);
   const gg_device_info *d = &p.device->info;
   put(&w, "problem   %s\n", what);

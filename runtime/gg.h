@@ -48,7 +48,7 @@ extern "C" {
   X(GG_ERR_TYPE, 7, "an element type is missing or unknown")                                       \
   X(GG_ERR_NULL, 8, "a pointer is NULL where data is needed")                                      \
   X(GG_ERR_ALIGNMENT, 9, "a pointer is not aligned as it must be")                                 \
-  X(GG_ERR_OVERLAP, 10, "D shares an element with A, B or C")                                      \
+  X(GG_ERR_OVERLAP, 10, "D or absmax shares an element with another operand")                      \
   X(GG_ERR_SCALAR, 11, "alpha or beta is outside the class stated in the problem")                 \
   X(GG_ERR_NO_KERNEL, 12, "no kernel of the tables can do this problem")                           \
   X(GG_ERR_PIN, 13, "the pinned kernel is unknown or cannot do this problem")                      \
@@ -178,8 +178,9 @@ typedef struct gg_problem {
   gg_dtype type_a, type_b;
   gg_dtype type_c; /* GG_NONE: as type_d; in C and D tf32 is f32 */
   gg_dtype type_d;
-  /* Accumulator: f64, f32, f16 or s32. GG_NONE: f64 for f64, s32 for s8 and u8, else f32. Scalars
-   * are of this type, f32 for f16. */
+  /* Accumulator: f64, f32, f16 or s32. GG_NONE: f64 for f64, s32 for s8 and u8, else f32. The
+   * epilogue, and so alpha and beta, is f64 where the accumulator is; s32 where it and D are and
+   * none of the steps below is asked; else f32. */
   gg_dtype type_acc;
 
   gg_order order_a, order_b; /* N: as written; T: stored transposed */
@@ -199,12 +200,18 @@ typedef struct gg_problem {
    * size, default 16. A call that falls short takes a slower kernel and is not an error. */
   int align_a, align_b, align_c, align_d;
 
-  /* What follows is refused with GG_ERR_UNSUPPORTED unless left as initialised. */
+  /* Steps of the epilogue; gg_kernel.h, at gg_bias, has their order, formulas and types. Each is
+   * off as initialised. Batches: scales of VECTOR, GROUP and BLOCK are one matrix's after the
+   * other's, also where the matrix itself is shared; TENSOR scales and absmax are one value for
+   * all. */
   gg_bias bias; /* N: a value per column of D, M: per row */
   gg_activation activation;
-  gg_scaling scaling_a, scaling_b, scaling_d;
-  int residual; /* 1: add an m x n matrix of D's type */
-  int absmax;   /* 1: deliver max |D| */
+  gg_scaling scaling_a, scaling_b;
+  gg_scaling scaling_d;                /* NONE or TENSOR */
+  int residual;                        /* 1: add an m x n matrix of D's type, row-major */
+  int absmax;                          /* 1: deliver max |D| as it is before scale_d */
+  gg_i64 ld_residual;                  /* at least n */
+  gg_i64 stride_residual, stride_bias; /* between matrices, >= 0; 0: shared by the whole batch */
 
   int deterministic; /* 1: the same bits on every run of this device; today all kernels are */
 
@@ -223,7 +230,8 @@ static inline void gg_problem_init(gg_problem *problem, gg_dtype type) {
   gg_problem_init_sized(problem, sizeof(gg_problem), type);
 }
 
-/* Sets leading dimensions and strides for densely stored matrices, from sizes and orders. */
+/* Sets leading dimensions and strides for densely stored matrices, from sizes and orders; for the
+ * bias from its direction. */
 GG_API void gg_problem_pack(gg_problem *problem);
 
 /* ---- Plans ------------------------------------------------------------------------------------
@@ -249,13 +257,18 @@ GG_API const char *gg_plan_kernel(const gg_plan *plan);
 /* The kernel for pointers aligned to their element only, or "" if there is none. */
 GG_API const char *gg_plan_kernel_unaligned(const gg_plan *plan);
 
-/* The device pointers of one call. Start from `= {0}`. */
+/* The device pointers of one call. Start from `= {0}`. What belongs to a step that the problem has
+ * not is not looked at; what belongs to one that it has must be there, also where k or alpha is 0.
+ * Pointers from bias on need the alignment of their elements only. */
 typedef struct gg_pointers {
   const void *a, *b; /* not read, may be NULL, where k = 0 or alpha = 0 */
   const void *c;     /* not read, may be NULL, where beta = 0 */
   void *d;
-  const void *bias, *residual;
-  const void *scale_a, *scale_b, *scale_d;
+  const void *bias;     /* of D's type where that is f64, f32, f16 or bf16, else f32 */
+  const void *residual; /* of D's type */
+  const void *scale_a, *scale_b, *scale_d; /* f32 */
+  /* One f32, which the kernel raises to the largest magnitude: the caller sets it to 0 before, or
+   * leaves it to gather the maximum over several calls. Of no meaning where D has a NaN. */
   void *absmax;
 } gg_pointers;
 
@@ -278,13 +291,15 @@ static inline gg_scalar gg_scalar_s32(int value) {
 }
 
 /* Runs a plan: launches on `stream` (a cudaStream_t; ignored by the emulated device) and returns.
- * Allocates nothing, waits for nothing, may be captured. Scalars are in the accumulator's type.
- * workspace: gg_plan_workspace bytes that no other run in flight uses; NULL if that is 0.
+ * Allocates nothing, waits for nothing, may be captured. Scalars are in the epilogue's type
+ * (gg_problem.type_acc). workspace: gg_plan_workspace bytes that no other run in flight uses; NULL
+ * if that is 0.
  *
- * D may be exactly C (same pointer, type, leading dimension and stride). Any other element that D
- * shares with an operand that is read is GG_ERR_OVERLAP, and nothing is launched. Views that
- * interleave without sharing are legal and recognised; the test is exact except that views whose
- * rows and batches nest in more than 2^18 combinations of unequal distances count as overlapping.
+ * D may be exactly C or exactly the residual (same pointer, type, leading dimension and stride).
+ * Any other element that D or absmax shares with another operand is GG_ERR_OVERLAP, and nothing is
+ * launched. Views that interleave without sharing are legal and recognised; the test is exact
+ * except that views whose rows and batches nest in more than 2^18 combinations of unequal distances
+ * count as overlapping.
  */
 GG_API gg_status gg_run(const gg_plan *plan, const gg_pointers *pointers, gg_scalar alpha,
                         gg_scalar beta, void *workspace, size_t workspace_bytes, void *stream);

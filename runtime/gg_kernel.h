@@ -46,8 +46,8 @@ typedef enum gg_scalar_class {
   GG_SCALAR_ONE = 2
 } gg_scalar_class;
 
-/* The epilogue, each step once, after the last k, in this order; x is of the epilogue's type: f64
- * where the accumulator is, s32 where D is s32 and nothing but alpha and beta is asked, else f32.
+/* The epilogue, each step once, after the last k, in this order. x is of the epilogue's type: f64
+ * where the accumulator is; s32 where it and D are, without any step but alpha and beta; else f32.
  *   x = accumulator * scale_a * scale_b     TENSOR, VECTOR; GROUP and BLOCK scale each 128 of k
  *   x = alpha * x + beta * C
  *   x = x + bias
@@ -71,8 +71,8 @@ typedef enum gg_activation {
   GG_ACTIVATION_GELU_TANH = 4
 } gg_activation;
 
-/* Scales are f32, dense, the batch's matrices one after the other (TENSOR: one for all). With kb =
- * k / 128 rounded up:
+/* Scales are f32, dense, the batch's matrices one after the other, also where A or B is shared
+ * (TENSOR: one for all). With kb = k / 128 rounded up:
  * TENSOR: one value.  VECTOR: one for each row of A, column of B.
  * GROUP: one for each row of A (column of B) and 128 of k: kb x m (kb x n), m (n) contiguous.
  * BLOCK: one for each 128 x 128 block: kb x (m / 128 rounded up), likewise for B. */

@@ -5,6 +5,7 @@
 #include "launch.h"
 #include "detail.h"
 #include "dtype.h"
+#include "epilogue.h"
 #include "tensor_map.h"
 
 static gg_i64 ceil_div(gg_i64 a, int b) {
@@ -43,6 +44,20 @@ static const void *advance(const void *p, gg_i64 matrices, gg_i64 stride, gg_dty
   return (const char *)p + matrices * stride * ggi_dtype_bytes(type);
 }
 
+/* The part of a batch that starts at matrix `first`: every pointer moved on. scale_d is one value
+ * for all matrices, and so is absmax. */
+static void advance_all(const gg_kernel *row, const gg_args *whole, gg_i64 first, gg_args *part) {
+  const gg_args *w = whole;
+  part->a = advance(w->a, first, w->stride_a, row->type_a);
+  part->b = advance(w->b, first, w->stride_b, row->type_b);
+  part->c = advance(w->c, first, w->stride_c, row->type_c);
+  part->d = (void *)(uintptr_t)advance(w->d, first, w->stride_d, row->type_d);
+  part->bias = advance(w->bias, first, w->stride_bias, ggi_bias_type(row->type_d));
+  part->residual = advance(w->residual, first, w->stride_residual, row->type_d);
+  part->scale_a = advance(w->scale_a, first, ggi_scale_stride(row->scaling_a, w->m, w->k), GG_F32);
+  part->scale_b = advance(w->scale_b, first, ggi_scale_stride(row->scaling_b, w->n, w->k), GG_F32);
+}
+
 int ggi_cluster_blocks(const gg_kernel *row) {
   return row->cluster_m * row->cluster_n * row->cluster_k;
 }
@@ -79,10 +94,7 @@ gg_status ggi_launch(gg_device *device, const gg_kernel *row, int resident, cons
     gg_i64 left = args->batch - first;
     gg_args part = *args;
     part.batch = left < grid.batch_launch ? left : grid.batch_launch;
-    part.a = advance(args->a, first, args->stride_a, row->type_a);
-    part.b = advance(args->b, first, args->stride_b, row->type_b);
-    part.c = advance(args->c, first, args->stride_c, row->type_c);
-    part.d = (void *)(uintptr_t)advance(args->d, first, args->stride_d, row->type_d);
+    advance_all(row, args, first, &part);
     status = launch(device, row, grid.tiles, resident, &part, stream);
     if (status != GG_OK) return status;
   }

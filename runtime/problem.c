@@ -7,6 +7,7 @@
 #include "problem.h"
 #include "detail.h"
 #include "dtype.h"
+#include "epilogue.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -22,36 +23,90 @@ void gg_problem_init_sized(gg_problem *problem, size_t size, gg_dtype type) {
 
 /* The stored shape of an operand. */
 typedef struct shape {
-  char name;
+  const char *name;
+  const char *field; /* ends the names of its leading dimension and stride */
   gg_dtype type;
   gg_i64 rows, columns, ld, stride;
   int align;
   bool used;
 } shape;
 
-static void shapes(const gg_problem *p, shape s[4]) {
+/* One row of values, the batch's one after the other or `stride` apart. */
+static shape values(const char *name, const char *field, gg_dtype type, gg_i64 count, gg_i64 stride,
+                    bool used) {
+  return (shape){name, field, type, 1, count, count, stride, ggi_dtype_bytes(type), used};
+}
+
+static void shapes(const gg_problem *p, shape s[GGI_OPERANDS]) {
   bool turn_a = p->order_a == GG_ORDER_T, turn_b = p->order_b == GG_ORDER_T;
   bool ab = p->alpha != GG_SCALAR_ZERO, c = p->beta != GG_SCALAR_ZERO;
-  s[0] = (shape){'A',    p->type_a,   turn_a ? p->k : p->m, turn_a ? p->m : p->k,
-                 p->lda, p->stride_a, p->align_a,           ab};
-  s[1] = (shape){'B',    p->type_b,   turn_b ? p->n : p->k, turn_b ? p->k : p->n,
-                 p->ldb, p->stride_b, p->align_b,           ab};
-  s[2] = (shape){'C', p->type_c, p->m, p->n, p->ldc, p->stride_c, p->align_c, c};
-  s[3] = (shape){'D', p->type_d, p->m, p->n, p->ldd, p->stride_d, p->align_d, true};
+  s[GGI_A] = (shape){
+      "A",         "a",        p->type_a, turn_a ? p->k : p->m, turn_a ? p->m : p->k, p->lda,
+      p->stride_a, p->align_a, ab};
+  s[GGI_B] = (shape){
+      "B",         "b",        p->type_b, turn_b ? p->n : p->k, turn_b ? p->k : p->n, p->ldb,
+      p->stride_b, p->align_b, ab};
+  s[GGI_C] = (shape){"C", "c", p->type_c, p->m, p->n, p->ldc, p->stride_c, p->align_c, c};
+  s[GGI_D] = (shape){"D", "d", p->type_d, p->m, p->n, p->ldd, p->stride_d, p->align_d, true};
+  s[GGI_RESIDUAL] = (shape){.name = "the residual",
+                            .field = "_residual",
+                            .type = p->type_d,
+                            .rows = p->m,
+                            .columns = p->n,
+                            .ld = p->ld_residual,
+                            .stride = p->stride_residual,
+                            .align = ggi_dtype_bytes(p->type_d),
+                            .used = p->residual != 0};
+  s[GGI_BIAS] = values("the bias", "_bias", ggi_bias_type(p->type_d),
+                       p->bias == GG_BIAS_M ? p->m : p->n, p->stride_bias, p->bias != GG_BIAS_NONE);
+  const struct {
+    ggi_operand operand;
+    const char *name;
+    gg_scaling scaling;
+    gg_i64 extent;
+  } scales[3] = {{GGI_SCALE_A, "A's scales", p->scaling_a, p->m},
+                 {GGI_SCALE_B, "B's scales", p->scaling_b, p->n},
+                 {GGI_SCALE_D, "D's scale", p->scaling_d, p->m}};
+  for (int i = 0; i < 3; ++i)
+    s[scales[i].operand] = values(
+        scales[i].name, "", GG_F32, ggi_scale_count(scales[i].scaling, scales[i].extent, p->k),
+        ggi_scale_stride(scales[i].scaling, scales[i].extent, p->k), scales[i].scaling != 0);
+  s[GGI_ABSMAX] = values("absmax", "", GG_F32, 1, 0, p->absmax != 0);
+}
+
+const char *ggi_operand_name(ggi_operand operand) {
+  static const char *const names[GGI_OPERANDS] = {
+      "a", "b", "c", "d", "bias", "residual", "scale_a", "scale_b", "scale_d", "absmax"};
+  return names[operand];
+}
+
+gg_dtype ggi_operand_type(const gg_problem *p, ggi_operand operand) {
+  const gg_dtype types[GGI_BIAS] = {p->type_a, p->type_b, p->type_c, p->type_d};
+  if (operand < GGI_BIAS) return types[operand];
+  if (operand == GGI_BIAS) return ggi_bias_type(p->type_d);
+  return operand == GGI_RESIDUAL ? p->type_d : GG_F32;
 }
 
 void gg_problem_pack(gg_problem *problem) {
   if (!problem) return;
-  shape s[4];
+  shape s[GGI_OPERANDS];
   shapes(problem, s);
-  gg_i64 *const ld[4] = {&problem->lda, &problem->ldb, &problem->ldc, &problem->ldd};
-  gg_i64 *const stride[4] = {&problem->stride_a, &problem->stride_b, &problem->stride_c,
-                             &problem->stride_d};
-  for (int i = 0; i < 4; ++i) {
-    *ld[i] = s[i].columns;
+  const struct {
+    ggi_operand operand;
+    gg_i64 *ld, *stride;
+  } fields[] = {{GGI_A, &problem->lda, &problem->stride_a},
+                {GGI_B, &problem->ldb, &problem->stride_b},
+                {GGI_C, &problem->ldc, &problem->stride_c},
+                {GGI_D, &problem->ldd, &problem->stride_d},
+                {GGI_RESIDUAL, &problem->ld_residual, &problem->stride_residual}};
+  for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i) {
+    const shape *x = &s[fields[i].operand];
+    *fields[i].ld = x->columns;
     /* A size whose product overflows is refused by the check of the problem. */
-    if (__builtin_mul_overflow(s[i].rows, s[i].columns, stride[i])) *stride[i] = INT64_MAX;
+    if (__builtin_mul_overflow(x->rows, x->columns, fields[i].stride))
+      *fields[i].stride = INT64_MAX;
   }
+  problem->stride_bias = s[GGI_BIAS].columns;
 }
 
 static gg_status check_types(gg_problem *p) {
@@ -95,24 +150,29 @@ static gg_status check_scalars(const gg_problem *p) {
   return GG_OK;
 }
 
-static gg_status check_features(const gg_problem *p) {
+static gg_status check_epilogue(const gg_problem *p) {
   const struct {
-    const char *name;
-    int value;
-  } features[] = {
-      {"bias", (int)p->bias},
-      {"activation", (int)p->activation},
-      {"scaling_a", (int)p->scaling_a},
-      {"scaling_b", (int)p->scaling_b},
-      {"scaling_d", (int)p->scaling_d},
-      {"residual", p->residual},
-      {"absmax", p->absmax},
-  };
-  for (size_t i = 0; i < sizeof features / sizeof features[0]; ++i)
-    if (features[i].value != 0)
-      return ggi_fail(GG_ERR_UNSUPPORTED,
-                      "%s: %d is not there in this version; leave it 0 and apply it yourself",
-                      features[i].name, features[i].value);
+    const char *field, *type;
+    int value, last;
+  } enums[] = {{"bias", "gg_bias", (int)p->bias, GG_BIAS_M},
+               {"activation", "gg_activation", (int)p->activation, GG_ACTIVATION_GELU_TANH},
+               {"scaling_a", "gg_scaling", (int)p->scaling_a, GG_SCALING_BLOCK},
+               {"scaling_b", "gg_scaling", (int)p->scaling_b, GG_SCALING_BLOCK},
+               {"scaling_d", "gg_scaling", (int)p->scaling_d, GG_SCALING_BLOCK}};
+  for (size_t i = 0; i < sizeof enums / sizeof enums[0]; ++i)
+    if (enums[i].value < 0 || enums[i].value > enums[i].last)
+      return ggi_fail(GG_ERR_ARGUMENT, "%s: %d is none of %s", enums[i].field, enums[i].value,
+                      enums[i].type);
+  if (p->scaling_d > GG_SCALING_TENSOR)
+    return ggi_fail(GG_ERR_UNSUPPORTED,
+                    "scaling_d: D has one scale or none, not one for each %s; use "
+                    "GG_SCALING_TENSOR",
+                    p->scaling_d == GG_SCALING_VECTOR ? "row" : ggi_scaling_name(p->scaling_d));
+  const int flags[2] = {p->residual, p->absmax};
+  for (int i = 0; i < 2; ++i)
+    if (flags[i] != 0 && flags[i] != 1)
+      return ggi_fail(GG_ERR_ARGUMENT, "%s: %d is neither 0 nor 1", i ? "absmax" : "residual",
+                      flags[i]);
   return GG_OK;
 }
 
@@ -140,33 +200,35 @@ static gg_status check_operand(const gg_problem *p, const shape *s) {
   int bytes = ggi_dtype_bytes(s->type);
   if (s->align < bytes || (s->align & (s->align - 1)) != 0)
     return ggi_fail(GG_ERR_ARGUMENT,
-                    "align_%c: %d is not a power of two of at least %d, the bytes of an element",
-                    s->name + 32, s->align, bytes);
+                    "align_%s: %d is not a power of two of at least %d, the bytes of an element",
+                    s->field, s->align, bytes);
+  if (s->columns < 0) /* of scales only: sizes are checked */
+    return ggi_fail(GG_ERR_LIMIT, "%s: their number exceeds 2^63", s->name);
   if (s->ld < s->columns)
     return ggi_fail(GG_ERR_LD,
-                    "ld%c: %lld is less than %lld, the length of a row of %c as stored (%lld x "
+                    "ld%s: %lld is less than %lld, the length of a row of %s as stored (%lld x "
                     "%lld)",
-                    s->name + 32, s->ld, s->columns, s->name, s->rows, s->columns);
+                    s->field, s->ld, s->columns, s->name, s->rows, s->columns);
   if (p->batch > 1 && s->stride < 0)
-    return ggi_fail(GG_ERR_STRIDE, "stride_%c: %lld is negative; use 0 or more", s->name + 32,
-                    s->stride);
+    return ggi_fail(GG_ERR_STRIDE, "stride%s%s: %lld is negative; use 0 or more",
+                    s->field[0] == '_' ? "" : "_", s->field, s->stride);
   if (!extent_fits(s, p->batch))
-    return ggi_fail(GG_ERR_LIMIT, "%c: %lld x %lld, ld %lld, %lld matrices: offsets exceed 2^62",
+    return ggi_fail(GG_ERR_LIMIT, "%s: %lld x %lld, ld %lld, %lld matrices: offsets exceed 2^62",
                     s->name, s->rows, s->columns, s->ld, p->batch);
   return GG_OK;
 }
 
 static gg_status check_operands(const gg_problem *p) {
-  shape s[4];
+  shape s[GGI_OPERANDS];
   shapes(p, s);
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < GGI_OPERANDS; ++i) {
     if (!s[i].used) continue;
     gg_status status = check_operand(p, &s[i]);
     if (status != GG_OK) return status;
   }
-  ggi_view views[4];
+  ggi_view views[GGI_OPERANDS];
   ggi_problem_views(p, views);
-  if (ggi_view_self_overlap(&views[3]))
+  if (ggi_view_self_overlap(&views[GGI_D]))
     return ggi_fail(GG_ERR_STRIDE,
                     "stride_d: %lld makes matrices of D share elements (%lld x %lld, ldd %lld, "
                     "batch %lld)",
@@ -193,7 +255,9 @@ gg_status ggi_problem_check(const gg_problem *in, gg_problem *out) {
   COPY(alpha), COPY(beta);
   COPY(align_a), COPY(align_b), COPY(align_c), COPY(align_d);
   COPY(bias), COPY(activation), COPY(scaling_a), COPY(scaling_b), COPY(scaling_d);
-  COPY(residual), COPY(absmax), COPY(deterministic), COPY(pin);
+  COPY(residual), COPY(absmax);
+  COPY(ld_residual), COPY(stride_residual), COPY(stride_bias);
+  COPY(deterministic), COPY(pin);
 #undef COPY
   if (!p.device)
     return ggi_fail(GG_ERR_ARGUMENT, "problem.device: is NULL; use gg_device_cuda or "
@@ -201,7 +265,7 @@ gg_status ggi_problem_check(const gg_problem *in, gg_problem *out) {
   gg_status status = check_types(&p);
   if (status == GG_OK) status = check_orders(&p);
   if (status == GG_OK) status = check_scalars(&p);
-  if (status == GG_OK) status = check_features(&p);
+  if (status == GG_OK) status = check_epilogue(&p);
   if (status == GG_OK) status = check_sizes(&p);
   if (status == GG_OK) status = check_operands(&p);
   if (status == GG_OK) memcpy(out, &p, sizeof p);
@@ -213,7 +277,7 @@ bool ggi_problem_is_empty(const gg_problem *p) {
 }
 
 void ggi_problem_call(const gg_problem *p, bool promised, ggi_call *call) {
-  shape s[4];
+  shape s[GGI_OPERANDS];
   shapes(p, s);
   *call = (ggi_call){.type_a = p->type_a,
                      .type_b = p->type_b,
@@ -243,10 +307,10 @@ void ggi_problem_call(const gg_problem *p, bool promised, ggi_call *call) {
   }
 }
 
-void ggi_problem_views(const gg_problem *p, ggi_view views[4]) {
-  shape s[4];
+void ggi_problem_views(const gg_problem *p, ggi_view views[GGI_OPERANDS]) {
+  shape s[GGI_OPERANDS];
   shapes(p, s);
-  for (int i = 0; i < 4; ++i) {
+  for (int i = 0; i < GGI_OPERANDS; ++i) {
     gg_i64 bytes = ggi_dtype_bytes(s[i].type);
     views[i] = (ggi_view){.start = NULL};
     if (!s[i].used) continue;
@@ -258,13 +322,28 @@ void ggi_problem_views(const gg_problem *p, ggi_view views[4]) {
   }
 }
 
+/* Appends ", WHAT NAME" to a text of which `used` bytes are taken. */
+static int append(char *text, size_t size, int used, const char *what, const char *name) {
+  if (used < 0 || (size_t)used >= size) return used;
+  return used + snprintf(text + used, size - (size_t)used, ", %s%s", what, name);
+}
+
 void ggi_problem_text(const gg_problem *p, char *text, size_t size) {
   static const char *const classes[3] = {"any", "zero", "one"};
-  snprintf(text, size,
-           "%s x %s -> %s, acc %s, %c%c, %lld x %lld x %lld, batch %lld, alpha %s, "
-           "beta %s",
-           ggi_dtype_name(p->type_a), ggi_dtype_name(p->type_b), ggi_dtype_name(p->type_d),
-           ggi_dtype_name(p->type_acc), p->order_a == GG_ORDER_T ? 't' : 'n',
-           p->order_b == GG_ORDER_T ? 't' : 'n', p->m, p->n, p->k, p->batch, classes[p->alpha],
-           classes[p->beta]);
+  int used = snprintf(text, size,
+                      "%s x %s -> %s, acc %s, %c%c, %lld x %lld x %lld, batch %lld, alpha %s, "
+                      "beta %s",
+                      ggi_dtype_name(p->type_a), ggi_dtype_name(p->type_b),
+                      ggi_dtype_name(p->type_d), ggi_dtype_name(p->type_acc),
+                      p->order_a == GG_ORDER_T ? 't' : 'n', p->order_b == GG_ORDER_T ? 't' : 'n',
+                      p->m, p->n, p->k, p->batch, classes[p->alpha], classes[p->beta]);
+  const gg_scaling scaling[3] = {p->scaling_a, p->scaling_b, p->scaling_d};
+  static const char *const scaled[3] = {"A scaled by ", "B scaled by ", "D scaled by "};
+  for (int i = 0; i < 2; ++i)
+    if (scaling[i]) used = append(text, size, used, scaled[i], ggi_scaling_name(scaling[i]));
+  if (p->bias) used = append(text, size, used, "bias along ", ggi_bias_name(p->bias));
+  if (p->activation) used = append(text, size, used, "", ggi_activation_name(p->activation));
+  if (p->residual) used = append(text, size, used, "residual", "");
+  if (p->absmax) used = append(text, size, used, "absmax", "");
+  if (scaling[2]) append(text, size, used, scaled[2], ggi_scaling_name(scaling[2]));
 }

@@ -3,6 +3,7 @@
  */
 #include "select.h"
 #include "dtype.h"
+#include "epilogue.h"
 #include "tensor_map.h"
 
 #include <math.h>
@@ -80,21 +81,22 @@ static ggi_why test_epilogue(const test *t) {
   const gg_kernel *r = t->row;
   const ggi_call *c = t->call;
   const struct {
-    const char *name;
-    int has, want;
+    const char *step, *has, *want;
   } steps[] = {
-      {"bias", (int)r->bias, (int)c->bias},
-      {"activation", (int)r->activation, (int)c->activation},
-      {"scaling of A", (int)r->scaling_a, (int)c->scaling_a},
-      {"scaling of B", (int)r->scaling_b, (int)c->scaling_b},
-      {"scaling of D", (int)r->scaling_d, (int)c->scaling_d},
-      {"residual", r->residual, c->residual},
-      {"absmax", r->absmax, c->absmax},
+      {"bias", ggi_bias_name(r->bias), ggi_bias_name(c->bias)},
+      {"activation", ggi_activation_name(r->activation), ggi_activation_name(c->activation)},
+      {"scaling of A", ggi_scaling_name(r->scaling_a), ggi_scaling_name(c->scaling_a)},
+      {"scaling of B", ggi_scaling_name(r->scaling_b), ggi_scaling_name(c->scaling_b)},
+      {"scaling of D", ggi_scaling_name(r->scaling_d), ggi_scaling_name(c->scaling_d)},
   };
   for (size_t i = 0; i < sizeof steps / sizeof steps[0]; ++i)
-    if (steps[i].has != steps[i].want)
-      return no(t, GGI_EPILOGUE, "%s is %d, the kernel's is %d", steps[i].name, steps[i].want,
+    if (strcmp(steps[i].has, steps[i].want) != 0)
+      return no(t, GGI_EPILOGUE, "%s is %s, the kernel's is %s", steps[i].step, steps[i].want,
                 steps[i].has);
+  if ((r->residual != 0) != (c->residual != 0))
+    return no(t, GGI_EPILOGUE, "the kernel %s a residual", r->residual ? "adds" : "does not add");
+  if ((r->absmax != 0) != (c->absmax != 0))
+    return no(t, GGI_EPILOGUE, "the kernel %s absmax", r->absmax ? "delivers" : "has no");
   return GGI_APPLIES;
 }
 

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-static _Thread_local char detail[512];
+static _Thread_local char detail[768];
 
 const char *gg_status_text(gg_status status) {
   switch (status) {

@@ -7,6 +7,7 @@
 #include "detail.h"
 #include "device.h"
 #include "dtype.h"
+#include "epilogue.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -114,8 +115,9 @@ gg_status ggi_maps_fill(gg_device *device, const gg_kernel *row, gg_args *args) 
   const gg_i64 ld[4] = {args->lda, args->ldb, args->ldc, args->ldd};
   const gg_i64 strides[4] = {args->stride_a, args->stride_b, args->stride_c, args->stride_d};
   gg_tensor_map *const maps[4] = {&args->map_a, &args->map_b, &args->map_c, &args->map_d};
-  bool product = args->k > 0 && ggi_scalar_value(args->alpha, row->type_acc) != 0;
-  const bool read[4] = {product, product, ggi_scalar_value(args->beta, row->type_acc) != 0, true};
+  gg_dtype scalars = ggi_row_epilogue(row);
+  bool product = args->k > 0 && ggi_scalar_value(args->alpha, scalars) != 0;
+  const bool read[4] = {product, product, ggi_scalar_value(args->beta, scalars) != 0, true};
   for (int i = 0; i < 4; ++i) {
     if (!row->maps[i].used) continue;
     memset(maps[i], 0, sizeof *maps[i]);

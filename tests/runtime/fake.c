@@ -130,7 +130,7 @@ void *fake_matrix_pointer(const fake_matrix *x) {
   return (char *)x->memory + (GUARD + x->offset) * ggi_dtype_bytes(x->type);
 }
 
-static void send(fake_matrix *x, gg_device *device) {
+void fake_matrix_send(fake_matrix *x, gg_device *device) {
   size_t bytes = x->elements * (size_t)ggi_dtype_bytes(x->type);
   void *stored = malloc(bytes);
   assert_non_null(stored);
@@ -172,13 +172,13 @@ void fake_matrix_make(fake_matrix *x, gg_device *device, gg_dtype type, gg_i64 r
         *fake_matrix_at(x, b, r, c) = (double)(int)(seed >> 24) / 16 - 8;
         *fake_matrix_at(x, b, r, c) = floor(*fake_matrix_at(x, b, r, c));
       }
-  send(x, device);
+  fake_matrix_send(x, device);
 }
 
 void fake_matrix_fill(fake_matrix *x, gg_device *device, double value) {
   for (size_t i = 0; i < x->elements; ++i)
     x->host[i] = value;
-  send(x, device);
+  fake_matrix_send(x, device);
 }
 
 void fake_matrix_free(fake_matrix *x, gg_device *device) {

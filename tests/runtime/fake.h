@@ -57,6 +57,8 @@ void *fake_matrix_pointer(const fake_matrix *x); /* of the first element, on the
 /* Sets all elements, guards too. */
 void fake_matrix_fill(fake_matrix *x, gg_device *device, double value);
 double *fake_matrix_at(const fake_matrix *x, gg_i64 batch, gg_i64 row, gg_i64 column);
+/* Writes x->host to the device. */
+void fake_matrix_send(fake_matrix *x, gg_device *device);
 /* Reads the device's bytes into x->host. */
 void fake_matrix_fetch(fake_matrix *x, gg_device *device);
 

@@ -10,6 +10,8 @@ static __device__ __forceinline__ void gg_st_f32(float *p, float x) { *p = x; }
 static __device__ __forceinline__ void gg_st_f64(double *p, double x) { *p = x; }
 static __device__ __forceinline__ float gg_mul_f32(float a, float b) { return __fmul_rn(a, b); }
 static __device__ __forceinline__ double gg_mul_f64(double a, double b) { return __dmul_rn(a, b); }
+static __device__ __forceinline__ void gg_red_max_u32(unsigned *p, unsigned x) { atomicMax(p, x); }
+static __device__ __forceinline__ unsigned gg_as_u32(float x) { return __float_as_uint(x); }
 #define gg_ld_f32 gg_ldg_f32
 #define gg_ld_f64 gg_ldg_f64
 #endif
@@ -51,3 +53,49 @@ KERNEL(test_f32_nn, float, f32, fmaf, p.lda, 1, p.ldb, 1)
 KERNEL(test_f32_tn, float, f32, fmaf, 1, p.lda, p.ldb, 1)
 KERNEL(test_f32_nt, float, f32, fmaf, p.lda, 1, 1, p.ldb)
 KERNEL(test_f64_nn, double, f64, fma, p.lda, 1, p.ldb, 1)
+
+// Every step of the epilogue but activations with an exponential: f32, nn, beta 0 or not.
+//   SCALE_A, SCALE_B: how the scale of 128 elements of k, or of all, is found
+//   BIAS: row or column
+#define STEPS(NAME, SCALE_A, SCALE_B, BIAS)                                                        \
+  LINKAGE __global__ void NAME(const __grid_constant__ gg_args p) {                                \
+    const gg_i64 tiles_n = (p.n + 15) / 16, tiles = (p.m + 15) / 16 * tiles_n;                     \
+    const gg_i64 batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;                            \
+    const gg_i64 row = tile / tiles_n * 16 + threadIdx.x / 16;                                     \
+    const gg_i64 column = tile % tiles_n * 16 + threadIdx.x % 16;                                  \
+    if (row >= p.m || column >= p.n) return;                                                       \
+    const gg_i64 kb = (p.k + 127) / 128, mb = (p.m + 127) / 128;                                   \
+    const float *ga = (const float *)p.a + batch * p.stride_a + row * p.lda;                       \
+    const float *gb = (const float *)p.b + batch * p.stride_b + column;                            \
+    float sum = 0, value;                                                                          \
+    for (gg_i64 g = 0; g < kb; ++g) {                                                              \
+      float part = 0, sa, sb;                                                                      \
+      for (gg_i64 x = 128 * g; p.alpha.f32 != 0 && x < p.k && x < 128 * g + 128; ++x) {            \
+        float a, b;                                                                                \
+        gg_ldg_f32(&a, ga + x);                                                                    \
+        gg_ldg_f32(&b, gb + x * p.ldb);                                                            \
+        part = fmaf(a, b, part);                                                                   \
+      }                                                                                            \
+      gg_ldg_f32(&sa, (const float *)p.scale_a + (SCALE_A));                                       \
+      gg_ldg_f32(&sb, (const float *)p.scale_b + (SCALE_B));                                       \
+      sum = fmaf(gg_mul_f32(sa, sb), part, sum);                                                   \
+    }                                                                                              \
+    sum = gg_mul_f32(p.alpha.f32, sum);                                                            \
+    if (p.beta.f32 != 0) {                                                                         \
+      gg_ld_f32(&value, (const float *)p.c + batch * p.stride_c + row * p.ldc + column);           \
+      sum = fmaf(p.beta.f32, value, sum);                                                          \
+    }                                                                                              \
+    gg_ldg_f32(&value, (const float *)p.bias + batch * p.stride_bias + (BIAS));                    \
+    sum = fmaf(1.0f, sum, value);                                                                  \
+    sum = sum > 0 ? sum : 0;                                                                       \
+    gg_ld_f32(&value, (const float *)p.residual + batch * p.stride_residual +                      \
+                          row * p.ld_residual + column);                                           \
+    sum = fmaf(1.0f, sum, value);                                                                  \
+    gg_red_max_u32((unsigned *)p.absmax, gg_as_u32(sum < 0 ? -sum : sum));                         \
+    gg_ldg_f32(&value, (const float *)p.scale_d);                                                  \
+    gg_st_f32((float *)p.d + batch * p.stride_d + row * p.ldd + column, gg_mul_f32(sum, value));   \
+    (void)mb;                                                                                      \
+  }
+
+STEPS(test_f32_vector_group_n, batch * p.m + row, (batch * kb + g) * p.n + column, column)
+STEPS(test_f32_block_tensor_m, (batch * kb + g) * mb + row / 128, 0, row)

@@ -76,6 +76,16 @@ static void none(void **s) {
   assert_non_null(strstr(text, "kernel    none: there is nothing to compute\n"));
 }
 
+static void steps(void **s) {
+  (void)s;
+  gg_problem p = problem();
+  p.bias = GG_BIAS_M, p.activation = GG_ACTIVATION_SILU, p.scaling_b = GG_SCALING_BLOCK;
+  char text[4096];
+  assert_int_equal(gg_explain(context, &p, text, sizeof text, NULL), GG_OK);
+  assert_non_null(strstr(text, "beta any, B scaled by block, bias along m, silu\n"));
+  assert_non_null(strstr(text, "  any: bias is m, the kernel's is none\n"));
+}
+
 static void cut(void **s) {
   (void)s;
   gg_problem p = problem();
@@ -123,7 +133,7 @@ static int tear_down(void **s) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(chosen), cmocka_unit_test(pinned),
-                                     cmocka_unit_test(none), cmocka_unit_test(cut),
-                                     cmocka_unit_test(wrong)};
+                                     cmocka_unit_test(none),   cmocka_unit_test(steps),
+                                     cmocka_unit_test(cut),    cmocka_unit_test(wrong)};
   return cmocka_run_group_tests_name("explain", tests, set_up, tear_down);
 }

@@ -117,9 +117,51 @@ static void far_strides(void **s) {
   gg_device_destroy(device);
 }
 
+/* The epilogue's operands move by their own strides and types; what is one for all stays. */
+static void epilogue_parts(void **s) {
+  (void)s;
+  gg_device *device = fake_device_limited(1);
+  fake_log log;
+  fake_log_start(device, &log);
+  log.dry = true;
+  gg_kernel row = fake_row("row", GG_BF16, GG_ORDER_N, GG_ORDER_N);
+  row.scaling_a = GG_SCALING_GROUP, row.scaling_b = GG_SCALING_BLOCK;
+  row.scaling_d = GG_SCALING_TENSOR;
+  gg_args args;
+  memset(&args, 0, sizeof args);
+  args.m = 5, args.n = 129, args.k = 300; /* 3 groups of k, 2 blocks of n */
+  row.tile_m = row.tile_n = 256;
+  args.batch = 3;
+  args.bias = (void *)(uintptr_t)0x1000, args.stride_bias = 7;
+  args.residual = (void *)(uintptr_t)0x2000, args.stride_residual = 11;
+  args.scale_a = (void *)(uintptr_t)0x3000, args.scale_b = (void *)(uintptr_t)0x4000;
+  args.scale_d = (void *)(uintptr_t)0x5000, args.absmax = (void *)(uintptr_t)0x6000;
+  assert_int_equal(ggi_launch(device, &row, 1, &args, NULL), GG_OK);
+  assert_int_equal(log.launches, 3);
+  const gg_args *last = &log.launch[2].args;
+  assert_int_equal((uintptr_t)last->bias, 0x1000 + 2 * 7 * 2);
+  assert_int_equal((uintptr_t)last->residual, 0x2000 + 2 * 11 * 2);
+  assert_int_equal((uintptr_t)last->scale_a, 0x3000 + 2 * 3 * 5 * 4);
+  assert_int_equal((uintptr_t)last->scale_b, 0x4000 + 2 * 3 * 2 * 4);
+  assert_int_equal((uintptr_t)last->scale_d, 0x5000);
+  assert_int_equal((uintptr_t)last->absmax, 0x6000);
+  row.type_d = GG_E4M3, row.scaling_a = GG_SCALING_VECTOR, row.scaling_b = GG_SCALING_TENSOR;
+  fake_log_start(device, &log);
+  log.dry = true;
+  assert_int_equal(ggi_launch(device, &row, 1, &args, NULL), GG_OK);
+  assert_int_equal((uintptr_t)last->bias, 0x1000 + 2 * 7 * 4); /* f32 where D is narrow */
+  assert_int_equal((uintptr_t)last->residual, 0x2000 + 2 * 11);
+  assert_int_equal((uintptr_t)last->scale_a, 0x3000 + 2 * 5 * 4);
+  assert_int_equal((uintptr_t)last->scale_b, 0x4000);
+  gg_device_destroy(device);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(grids), cmocka_unit_test(clusters), cmocka_unit_test(persistent_grids),
-      cmocka_unit_test(too_many_tiles), cmocka_unit_test(far_strides)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(grids),
+                                     cmocka_unit_test(clusters),
+                                     cmocka_unit_test(persistent_grids),
+                                     cmocka_unit_test(too_many_tiles),
+                                     cmocka_unit_test(far_strides),
+                                     cmocka_unit_test(epilogue_parts)};
   return cmocka_run_group_tests_name("launch", tests, NULL, NULL);
 }

@@ -110,18 +110,62 @@ static void wrong_types_and_sizes(void **s) {
 static void not_there_yet(void **s) {
   (void)s;
   gg_problem p = problem();
-  p.bias = GG_BIAS_N;
-  refused(&p, GG_ERR_UNSUPPORTED, "bias: 1 is not there in this version");
-  p = problem(), p.activation = GG_ACTIVATION_GELU;
-  refused(&p, GG_ERR_UNSUPPORTED, "activation: 2");
-  p = problem(), p.scaling_b = GG_SCALING_TENSOR;
-  refused(&p, GG_ERR_UNSUPPORTED, "scaling_b: 1");
-  p = problem(), p.residual = 1;
-  refused(&p, GG_ERR_UNSUPPORTED, "residual: 1");
-  p = problem(), p.absmax = 1;
-  refused(&p, GG_ERR_UNSUPPORTED, "absmax: 1");
-  p = problem(), p.order_d = GG_ORDER_T;
+  p.order_d = GG_ORDER_T;
   refused(&p, GG_ERR_UNSUPPORTED, "order_d: D is row-major only");
+  p = problem(), p.scaling_d = GG_SCALING_BLOCK;
+  refused(&p, GG_ERR_UNSUPPORTED, "scaling_d: D has one scale or none, not one for each block");
+  p = problem(), p.scaling_d = GG_SCALING_VECTOR;
+  refused(&p, GG_ERR_UNSUPPORTED, "not one for each row; use GG_SCALING_TENSOR");
+}
+
+static void wrong_epilogues(void **s) {
+  (void)s;
+  gg_problem p = problem();
+  p.bias = (gg_bias)3;
+  refused(&p, GG_ERR_ARGUMENT, "bias: 3 is none of gg_bias");
+  p = problem(), p.activation = (gg_activation)5;
+  refused(&p, GG_ERR_ARGUMENT, "activation: 5 is none of gg_activation");
+  p = problem(), p.scaling_b = (gg_scaling)7;
+  refused(&p, GG_ERR_ARGUMENT, "scaling_b: 7 is none of gg_scaling");
+  p = problem(), p.residual = 2;
+  refused(&p, GG_ERR_ARGUMENT, "residual: 2 is neither 0 nor 1");
+  p = problem(), p.absmax = -1;
+  refused(&p, GG_ERR_ARGUMENT, "absmax: -1 is neither 0 nor 1");
+  p = problem(), p.residual = 1, p.ld_residual = 23;
+  refused(&p, GG_ERR_LD, "ld_residual: 23 is less than 24, the length of a row of the residual");
+  p = problem(), p.residual = 1, p.batch = 2, p.ld_residual = 24, p.stride_residual = -8;
+  refused(&p, GG_ERR_STRIDE, "stride_residual: -8 is negative");
+  p = problem(), p.bias = GG_BIAS_N, p.batch = 2, p.stride_bias = -1;
+  refused(&p, GG_ERR_STRIDE, "stride_bias: -1 is negative");
+  p = problem(), p.bias = GG_BIAS_M, p.batch = 3, p.stride_bias = INT64_MAX / 2;
+  refused(&p, GG_ERR_LIMIT, "the bias: 1 x 20");
+  /* One scale for each row and 128 of k, of a batch that shares A and B. */
+  p = problem(), p.scaling_a = GG_SCALING_GROUP, p.batch = (gg_i64)1 << 40;
+  p.stride_a = p.stride_b = 0, p.k = p.lda = (gg_i64)1 << 30;
+  refused(&p, GG_ERR_LIMIT, "A's scales: 1 x 167772160");
+}
+
+/* Strides and leading dimensions of steps; those that the problem has not do not matter. */
+static void packed_epilogues(void **s) {
+  (void)s;
+  gg_problem p = problem();
+  assert_int_equal(p.ld_residual, 24);
+  assert_int_equal(p.stride_residual, 480);
+  p.bias = GG_BIAS_M;
+  gg_problem_pack(&p);
+  assert_int_equal(p.stride_bias, 20);
+  p.bias = GG_BIAS_N;
+  gg_problem_pack(&p);
+  assert_int_equal(p.stride_bias, 24);
+  gg_plan *plan = NULL;
+  p = problem(), p.ld_residual = -1, p.stride_bias = -1, p.batch = 2;
+  assert_int_equal(gg_plan_create(context, &p, &plan), GG_OK);
+  gg_plan_destroy(plan);
+  p = problem(), p.bias = GG_BIAS_N, p.activation = GG_ACTIVATION_GELU_TANH, p.residual = 1;
+  p.scaling_a = p.scaling_b = GG_SCALING_VECTOR, p.scaling_d = GG_SCALING_TENSOR, p.absmax = 1;
+  refused(&p, GG_ERR_NO_KERNEL,
+          "beta any, A scaled by vector, B scaled by vector, bias along n, gelu_tanh, residual, "
+          "absmax, D scaled by tensor: no kernel; nearest is f32: bias is n, the kernel's is none");
 }
 
 static void no_kernel(void **s) {
@@ -332,9 +376,9 @@ static void wrong_runs(void **s) {
   q = good, q.b = (const char *)q.b + 2;
   WRONG(GG_ERR_ALIGNMENT, "pointers.b: ", &q, two, one, NULL, 0);
   q = good, q.d = x + 19;
-  WRONG(GG_ERR_OVERLAP, "D at ", &q, two, one, NULL, 0);
+  WRONG(GG_ERR_OVERLAP, "pointers.d: the one at ", &q, two, one, NULL, 0);
   q = good, q.c = x + 6144 + 1;
-  WRONG(GG_ERR_OVERLAP, "D may only be exactly C", &q, two, one, NULL, 0);
+  WRONG(GG_ERR_OVERLAP, "D may only be exactly that", &q, two, one, NULL, 0);
   assert_int_equal(launches.launches, 0);
 #undef WRONG
   gg_device_free(device, memory);
@@ -367,6 +411,8 @@ int main(void) {
       cmocka_unit_test(wrong_types_and_sizes),
       cmocka_unit_test(types),
       cmocka_unit_test(not_there_yet),
+      cmocka_unit_test(wrong_epilogues),
+      cmocka_unit_test(packed_epilogues),
       cmocka_unit_test(no_kernel),
       cmocka_unit_test(other_device),
       cmocka_unit_test(bad_tables),

@@ -111,13 +111,13 @@ static void epilogues(void **s) {
   ggi_call c = call();
   gg_kernel r = row();
   r.bias = GG_BIAS_N;
-  refuses(&r, &c, GGI_EPILOGUE, "bias is 0, the kernel's is 1");
+  refuses(&r, &c, GGI_EPILOGUE, "bias is none, the kernel's is n");
   c.bias = GG_BIAS_N;
   applies(&r, &c);
   c.absmax = 1;
-  refuses(&r, &c, GGI_EPILOGUE, "absmax is 1, the kernel's is 0");
+  refuses(&r, &c, GGI_EPILOGUE, "the kernel has no absmax");
   c = call(), r = row(), c.scaling_b = GG_SCALING_VECTOR;
-  refuses(&r, &c, GGI_EPILOGUE, "scaling of B is 2, the kernel's is 0");
+  refuses(&r, &c, GGI_EPILOGUE, "scaling of B is vector, the kernel's is none");
 }
 
 /* By hand: 256 x 256 in 16 x 16 tiles are 256 blocks, two waves of 132 SMs. */
