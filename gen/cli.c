@@ -25,6 +25,7 @@ const char cli_help[] =
     "  --gpu NAME         plan for this GPU instead of the spec's\n"
     "  --problem MxNxK[xBATCH]   check, explain: this problem (repeatable)\n"
     "  --kernel NAME      check, explain: only this kernel\n"
+    "  --expect P%        explain: what P per cent of the peak needs\n"
     "  --seed N           check: seed of data and schedules\n"
     "  --schedules N      check: random schedules a kernel runs on; 5 unless given\n"
     "  --json             check, explain, list, gpus: JSON on stdout\n"
@@ -101,6 +102,16 @@ static bool set_schedules(const parser *p, const char *value) {
   return true;
 }
 
+static bool set_expect(const parser *p, const char *value) {
+  char *end;
+  double percent = strtod(value, &end);
+  if (*end == '%') ++end;
+  if (*value < '0' || *value > '9' || *end || !(percent > 0 && percent <= 100))
+    return fail(p, "--expect: '%.60s' is not a per cent of the peak above 0 and up to 100", value);
+  p->a->expect = percent;
+  return true;
+}
+
 static bool set_prefix(const parser *p, const char *value) {
   static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_0123456789";
   bool digit = *value >= '0' && *value <= '9';
@@ -168,6 +179,7 @@ static const struct option {
     {"--gpu", VALUE_TEXT, ON(GENERATE) | ON(CHECK) | ON(EXPLAIN) | ON(LIST) | ON(GPUS), set_gpu},
     {"--problem", VALUE_TEXT, ON(CHECK) | ON(EXPLAIN), set_problem},
     {"--kernel", VALUE_TEXT, ON(CHECK) | ON(EXPLAIN), set_kernel},
+    {"--expect", VALUE_TEXT, ON(EXPLAIN), set_expect},
     {"--seed", VALUE_TEXT, ON(CHECK), set_seed},
     {"--schedules", VALUE_TEXT, ON(CHECK), set_schedules},
     {"--json", VALUE_NONE, ON(CHECK) | ON(EXPLAIN) | ON(LIST) | ON(GPUS), set_json},

@@ -27,6 +27,7 @@ typedef struct cli_arguments {
   const char *output, *prefix, *templates, *dump, *gpu, *kernel; /* NULL: not given */
   uint64_t seed;
   int schedules; /* -1: not given */
+  double expect; /* per cent; 0: not given */
   bool json, force, strict;
 } cli_arguments;
 

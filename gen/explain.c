@@ -1,67 +1,18 @@
-/* explain.c - what explain and list print; explain_gpus.c has gpus.
+/* explain.c - the commands explain and list. What a kernel's page says is in explain_sheet.c,
+ * explain_fit.c and explain_expect.c, its JSON in explain_json.c, the command gpus in
+ * explain_gpus.c.
  *
  * Invariant: the text is made whole before any of it is printed, so an error prints nothing on
  * stdout, and --json always gives one valid value.
  */
 #include "explain.h"
-#include "cli.h"
 #include "explain_parts.h"
+#include "explain_sheet.h"
 #include <stdlib.h>
 #include <string.h>
 
-static bool wanted(const explain_job *j, const kernel *k) {
+bool explain_wanted(const explain_job *j, const kernel *k) {
   return !j->o->kernel || strcmp(j->o->kernel, k->plan.name) == 0;
-}
-
-/* -- A problem on a plan -------------------------------------------------------------------- */
-
-typedef struct fit {
-  int64_t size[4];
-  int64_t tiles;
-  double waves;      /* of blocks over the whole GPU */
-  double used;       /* share of the tiles' elements that are inside D */
-  const char *lacks; /* why the kernel does not take the problem; NULL: it does, if aligned */
-} fit;
-
-static int64_t ceil_div(int64_t a, int64_t b) {
-  return (a + b - 1) / b;
-}
-
-static fit fit_of(const kernel_plan *p, const char *problem) {
-  fit f = {0};
-  cli_problem(problem, f.size);
-  int64_t across = ceil_div(f.size[0], p->tile_m) * ceil_div(f.size[1], p->tile_n);
-  f.tiles = across * f.size[3];
-  int64_t slots = (int64_t)p->spec->gpu.sms * (p->blocks_sm > 0 ? p->blocks_sm : 1);
-  f.waves = (double)f.tiles / (double)slots;
-  double computed = (double)across * p->tile_m * p->tile_n;
-  f.used = computed > 0 ? (double)f.size[0] * (double)f.size[1] / computed : 0;
-  const int multiples[] = {p->multiple_m, p->multiple_n, p->multiple_k};
-  static const char *const names[] = {"m is not a multiple", "n is not a multiple",
-                                      "k is not a multiple"};
-  for (int i = 0; i < 3 && !f.lacks; ++i)
-    if (multiples[i] > 1 && f.size[i] % multiples[i] != 0) f.lacks = names[i];
-  if (!f.lacks && f.size[2] < p->min_k) f.lacks = "k is too small";
-  return f;
-}
-
-static void print_fit(const kernel_plan *p, const char *problem, buf *out) {
-  fit f = fit_of(p, problem);
-  buf_printf(out, "problem %s: %lld tiles, %.2f waves of %d x %d blocks, %.1f %% of them inside D",
-             problem, (long long)f.tiles, f.waves, p->spec->gpu.sms, p->blocks_sm, 100 * f.used);
-  if (f.lacks)
-    buf_printf(out, "; not taken: %s\n", f.lacks);
-  else
-    buf_puts(out, "; taken where aligned\n");
-}
-
-static void print_fit_json(const kernel_plan *p, const char *problem, buf *out) {
-  fit f = fit_of(p, problem);
-  buf_printf(out,
-             "{ \"m\": %lld, \"n\": %lld, \"k\": %lld, \"batch\": %lld, \"tiles\": %lld, "
-             "\"waves\": %.4f, \"used\": %.4f, \"taken\": %s }",
-             (long long)f.size[0], (long long)f.size[1], (long long)f.size[2], (long long)f.size[3],
-             (long long)f.tiles, f.waves, f.used, f.lacks ? "false" : "true");
 }
 
 /* -- explain -------------------------------------------------------------------------------- */
@@ -75,7 +26,34 @@ static void print_requests(const kernel *k, buf *out) {
   buf_puts(out, "\n");
 }
 
-static void explain_kernel(const explain_job *j, const kernel *k, buf *out) {
+/* What is predicted where no problem is given. */
+static const char usual_problem[] = "4096x4096x4096";
+
+/* The kernel of the same spec point and variant on the card that the spec names; NULL: none. */
+static const kernel *of_base(const explain_job *j, const kernel *k) {
+  size_t point = (size_t)(k->plan.spec - j->set.specs.specs);
+  for (size_t i = 0; i < j->base.count; ++i) {
+    const kernel_plan *p = &j->base.kernels[i].plan;
+    if ((size_t)(p->spec - j->base.specs.specs) == point && p->variant == k->plan.variant)
+      return &j->base.kernels[i];
+  }
+  return NULL;
+}
+
+static void explain_problem(explain_job *j, const kernel *k, const sheet *s, const char *problem) {
+  buf *out = &j->out;
+  sheet_fit f = sheet_fit_of(s, problem);
+  sheet_print_fit(s, &f, out);
+  /* Each other choice is planned anew: only where someone asked after this problem. */
+  if (problem != usual_problem || j->o->kernel) sheet_print_choices(s, &f, out);
+  if (j->o->expect > 0) sheet_print_expect(s, &f, j->o->expect, out);
+  const kernel *base = of_base(j, k);
+  if (!base) return;
+  sheet from = sheet_of(&base->plan);
+  sheet_print_moves(&from, s, problem, out);
+}
+
+static void explain_kernel(explain_job *j, const kernel *k, buf *out) {
   const kernel_plan *p = &k->plan;
   buf_printf(out, "== %s\n", p->name);
   print_requests(k, out);
@@ -86,8 +64,11 @@ static void explain_kernel(const explain_job *j, const kernel *k, buf *out) {
       "B, %d FMAs; kernel %d B; compile %d s\n",
       p->shared_bytes, p->spec->gpu.shared_block, p->registers, p->register_limit, p->blocks_sm,
       p->loop_bytes, p->loop_fmas, p->code_bytes, p->compile_seconds);
-  for (size_t i = 0; i < j->o->problem_count; ++i)
-    print_fit(p, j->o->problems[i], out);
+  sheet s = sheet_of(p);
+  sheet_print(&s, out);
+  bool given = j->o->problem_count > 0;
+  for (size_t i = 0; i < (given ? j->o->problem_count : 1); ++i)
+    explain_problem(j, k, &s, given ? j->o->problems[i] : usual_problem);
   buf_puts(out, "\n");
 }
 
@@ -102,7 +83,7 @@ static void print_point(const kernel_spec *s, buf *out) {
 
 static void explain_text(explain_job *j) {
   for (size_t i = 0; i < j->set.count; ++i)
-    if (wanted(j, &j->set.kernels[i])) explain_kernel(j, &j->set.kernels[i], &j->out);
+    if (explain_wanted(j, &j->set.kernels[i])) explain_kernel(j, &j->set.kernels[i], &j->out);
   if (!j->set.rejected || j->o->kernel) return;
   buf_printf(&j->out, "== rejected: %zu of %zu combinations\n", j->set.rejected, j->set.swept);
   for (size_t i = 0; i < j->set.rejected; ++i) {
@@ -113,62 +94,6 @@ static void explain_text(explain_job *j) {
     print_point(r->spec, &j->out);
     buf_puts(&j->out, "\n");
   }
-}
-
-static void rejection_json(const rejection *r, bool last, buf *out) {
-  char scratch[32];
-  buf_puts(out, "    { \"file\": ");
-  buf_json_string(out, r->spec->file);
-  buf_printf(out, ", \"line\": %d, \"field\": \"%s\", \"code\": \"%s\", \"text\": ",
-             r->spec->source_line[r->fault.field], spec_field_name(r->fault.field), r->fault.code);
-  buf_json_string(out, r->fault.text);
-  buf_puts(out, ", \"point\": {");
-  bool first = true;
-  for (int f = 0; f < SPEC_FIELD_COUNT; ++f) {
-    if (r->spec->value[f] == SPEC_UNSET) continue;
-    buf_printf(out, "%s \"%s\": ", first ? "" : ",", spec_field_name((spec_field)f));
-    buf_json_string(out, spec_value_text((spec_field)f, r->spec->value[f], scratch));
-    first = false;
-  }
-  buf_puts(out, last ? " } }\n" : " } },\n");
-}
-
-static void requests_json(const kernel *k, buf *out) {
-  bool first = true;
-  for (size_t i = 0; i < k->spec_count; ++i) {
-    if (i && k->specs[i]->file == k->specs[i - 1]->file &&
-        k->specs[i]->line == k->specs[i - 1]->line)
-      continue;
-    buf_puts(out, first ? "{ \"file\": " : ", { \"file\": ");
-    buf_json_string(out, k->specs[i]->file);
-    buf_printf(out, ", \"line\": %d }", k->specs[i]->line);
-    first = false;
-  }
-}
-
-static void explain_json(explain_job *j) {
-  buf *out = &j->out;
-  buf_puts(out, "{\n  \"kernels\": [\n");
-  bool first = true;
-  for (size_t i = 0; i < j->set.count; ++i) {
-    const kernel *k = &j->set.kernels[i];
-    if (!wanted(j, k)) continue;
-    buf_puts(out, first ? "    { \"specs\": [" : ",\n    { \"specs\": [");
-    first = false;
-    requests_json(k, out);
-    buf_puts(out, "], \"plan\": ");
-    plan_json(&k->plan, out);
-    buf_puts(out, ", \"problems\": [");
-    for (size_t p = 0; p < j->o->problem_count; ++p) {
-      if (p) buf_puts(out, ", ");
-      print_fit_json(&k->plan, j->o->problems[p], out);
-    }
-    buf_puts(out, "] }");
-  }
-  buf_puts(out, "\n  ],\n  \"rejected\": [\n");
-  for (size_t i = 0; i < j->set.rejected; ++i)
-    rejection_json(&j->set.rejections[i], i + 1 == j->set.rejected, out);
-  buf_puts(out, "  ]\n}\n");
 }
 
 /* -- list ----------------------------------------------------------------------------------- */
@@ -206,7 +131,7 @@ static void list_json(explain_job *j) {
     const kernel *k = &j->set.kernels[i];
     buf_printf(out, "  { \"name\": \"%s\", \"gpu\": \"%s\", \"specs\": [", k->plan.name,
                k->plan.spec->gpu.name);
-    requests_json(k, out);
+    explain_requests_json(k, out);
     buf_puts(out, "]");
     for (int f = 0; f < PLAN_FIELD_COUNT; ++f) {
       if (!k->plan.why[f]) continue;
@@ -233,10 +158,22 @@ exit_code explain_print(buf *out) {
   return failed ? EXIT_INTERNAL : EXIT_DONE;
 }
 
+/* What the specs give on their own cards, to compare with; its warnings are not this command's. */
+static void load_base(explain_job *j) {
+  diag *quiet = diag_new();
+  if (!quiet) return;
+  if (!kernel_set_load(&j->base, j->o->specs, j->o->spec_count, NULL, quiet)) {
+    kernel_set_free(&j->base);
+    j->base = (kernel_set){0};
+  }
+  diag_free(quiet);
+}
+
 static exit_code run(const explain_options *o, void (*print)(explain_job *)) {
   explain_job j = {.o = o, .d = diag_new()};
   if (!j.d) return EXIT_INTERNAL;
   bool ok = kernel_set_load(&j.set, o->specs, o->spec_count, o->gpu, j.d);
+  if (ok && o->gpu && print == explain_text) load_base(&j);
   if (ok && o->kernel && kernel_set_find(&j.set, o->kernel) < 0) {
     diag_add(j.d, DIAG_ERROR, NULL, 0, "--kernel", "no-kernel",
              "no spec asks for '%.100s'; `gemmgen list` names them", o->kernel);
@@ -248,6 +185,7 @@ static exit_code run(const explain_options *o, void (*print)(explain_job *)) {
   exit_code code = exit_code_of(j.d, false);
   if (ok) code = explain_print(&j.out);
   kernel_set_free(&j.set);
+  kernel_set_free(&j.base);
   diag_free(j.d);
   return code;
 }

@@ -209,7 +209,13 @@ run 0 b.lua --dump plan
 says stdout "rejected: b.lua:2 tile.m: "
 run 0 explain a.lua b.lua --problem 100x100x100 --problem 64x64x64x3
 says stdout "rejected: 1 of 2 combinations"
-says stdout "problem 64x64x64x3: "
+says stdout "problem 64x64x64x3"
+says stdout "4  Shared memory's capacity"
+run 0 explain a.lua --expect 80% --gpu h200
+says stdout "10 What 80 % of "
+says stdout "11 What moves from h100-sxm to h200"
+usage "--expect: '0' is not a per cent" explain a.lua --expect 0
+usage "--expect: '80x' is not a per cent" explain a.lua --expect 80x
 name=$("$gemmgen" list a.lua | sed -n '2s/ .*//p')
 run 0 explain a.lua --kernel "$name"
 [ "$(grep -c '^== ' stdout)" -eq 1 ] || fault "explain --kernel shows others"
