@@ -198,7 +198,7 @@ typedef struct gg_problem {
 
   /* Bytes that the pointers of calls will be multiples of; powers of two, at least the element's
    * size, default 16. A call that falls short takes a slower kernel and is not an error. */
-  int align_a, align_b, align_c, align_d;
+  int align_a, align_b, align_c, align_d, align_residual;
 
   /* Steps of the epilogue; gg_kernel.h, at gg_bias, has their order, formulas and types. Each is
    * off as initialised. Batches: scales of VECTOR, GROUP and BLOCK are one matrix's after the
@@ -259,7 +259,7 @@ GG_API const char *gg_plan_kernel_unaligned(const gg_plan *plan);
 
 /* The device pointers of one call. Start from `= {0}`. What belongs to a step that the problem has
  * not is not looked at; what belongs to one that it has must be there, also where k or alpha is 0.
- * Pointers from bias on need the alignment of their elements only. */
+ * Bias, scales and absmax need the alignment of their elements only. */
 typedef struct gg_pointers {
   const void *a, *b; /* not read, may be NULL, where k = 0 or alpha = 0 */
   const void *c;     /* not read, may be NULL, where beta = 0 */

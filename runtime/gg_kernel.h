@@ -211,7 +211,8 @@ typedef struct gg_kernel {
   int blocks_per_sm; /* the plan's residency, for choosing */
 
   /* Bytes that each operand's base pointer, leading dimension and batch stride must be a multiple
-   * of, in the order a, b, c, d. c counts only where C is read. */
+   * of, in the order a, b, c, d. c counts only where C is read; d is asked of the residual as well.
+   * Bias and scales need the alignment of their elements. */
   int align[4];
   /* m, n and k must be multiples of these (1: any), k at least min_k. */
   int multiple_m, multiple_n, multiple_k, min_k;

@@ -19,6 +19,7 @@ void gg_problem_init_sized(gg_problem *problem, size_t size, gg_dtype type) {
   problem->type_a = problem->type_b = problem->type_d = type;
   problem->batch = 1;
   problem->align_a = problem->align_b = problem->align_c = problem->align_d = 16;
+  problem->align_residual = 16;
 }
 
 /* The stored shape of an operand. */
@@ -55,7 +56,7 @@ static void shapes(const gg_problem *p, shape s[GGI_OPERANDS]) {
                             .columns = p->n,
                             .ld = p->ld_residual,
                             .stride = p->stride_residual,
-                            .align = ggi_dtype_bytes(p->type_d),
+                            .align = p->align_residual,
                             .used = p->residual != 0};
   s[GGI_BIAS] = values("the bias", "_bias", ggi_bias_type(p->type_d),
                        p->bias == GG_BIAS_M ? p->m : p->n, p->stride_bias, p->bias != GG_BIAS_NONE);
@@ -198,10 +199,11 @@ static bool extent_fits(const shape *s, gg_i64 batch) {
 
 static gg_status check_operand(const gg_problem *p, const shape *s) {
   int bytes = ggi_dtype_bytes(s->type);
+  const char *separator = s->field[0] == '_' ? "" : "_";
   if (s->align < bytes || (s->align & (s->align - 1)) != 0)
     return ggi_fail(GG_ERR_ARGUMENT,
-                    "align_%s: %d is not a power of two of at least %d, the bytes of an element",
-                    s->field, s->align, bytes);
+                    "align%s%s: %d is not a power of two of at least %d, the bytes of an element",
+                    separator, s->field, s->align, bytes);
   if (s->columns < 0) /* of scales only: sizes are checked */
     return ggi_fail(GG_ERR_LIMIT, "%s: their number exceeds 2^63", s->name);
   if (s->ld < s->columns)
@@ -210,8 +212,8 @@ static gg_status check_operand(const gg_problem *p, const shape *s) {
                     "%lld)",
                     s->field, s->ld, s->columns, s->name, s->rows, s->columns);
   if (p->batch > 1 && s->stride < 0)
-    return ggi_fail(GG_ERR_STRIDE, "stride%s%s: %lld is negative; use 0 or more",
-                    s->field[0] == '_' ? "" : "_", s->field, s->stride);
+    return ggi_fail(GG_ERR_STRIDE, "stride%s%s: %lld is negative; use 0 or more", separator,
+                    s->field, s->stride);
   if (!extent_fits(s, p->batch))
     return ggi_fail(GG_ERR_LIMIT, "%s: %lld x %lld, ld %lld, %lld matrices: offsets exceed 2^62",
                     s->name, s->rows, s->columns, s->ld, p->batch);
@@ -253,7 +255,7 @@ gg_status ggi_problem_check(const gg_problem *in, gg_problem *out) {
   COPY(lda), COPY(ldb), COPY(ldc), COPY(ldd);
   COPY(stride_a), COPY(stride_b), COPY(stride_c), COPY(stride_d);
   COPY(alpha), COPY(beta);
-  COPY(align_a), COPY(align_b), COPY(align_c), COPY(align_d);
+  COPY(align_a), COPY(align_b), COPY(align_c), COPY(align_d), COPY(align_residual);
   COPY(bias), COPY(activation), COPY(scaling_a), COPY(scaling_b), COPY(scaling_d);
   COPY(residual), COPY(absmax);
   COPY(ld_residual), COPY(stride_residual), COPY(stride_bias);
@@ -299,11 +301,13 @@ void ggi_problem_call(const gg_problem *p, bool promised, ggi_call *call) {
                      .n = p->n,
                      .k = p->k,
                      .batch = p->batch};
-  for (int i = 0; i < 4; ++i) {
-    call->ld[i] = s[i].used ? s[i].ld : 0;
-    call->stride[i] = s[i].used ? s[i].stride : 0;
-    call->align[i] = promised ? s[i].align : ggi_dtype_bytes(s[i].type);
-    if (!s[i].used) call->align[i] = 4096;
+  static const ggi_operand order[GGI_MATRICES] = {GGI_A, GGI_B, GGI_C, GGI_D, GGI_RESIDUAL};
+  for (int i = 0; i < GGI_MATRICES; ++i) {
+    const shape *x = &s[order[i]];
+    call->ld[i] = x->used ? x->ld : 0;
+    call->stride[i] = x->used ? x->stride : 0;
+    call->align[i] = promised ? x->align : ggi_dtype_bytes(x->type);
+    if (!x->used) call->align[i] = 4096;
   }
 }
 

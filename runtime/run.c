@@ -91,9 +91,15 @@ static gg_status check_overlap(const gg_plan *plan, const operands *o) {
   return status;
 }
 
+/* Of the residual the row asks what it asks of D. */
+static int asked_align(const gg_kernel *row, int operand) {
+  if (operand == GGI_RESIDUAL) operand = GGI_D;
+  return operand <= GGI_D ? ggi_row_align(row, operand) : 1;
+}
+
 static const gg_kernel *row_for(const gg_plan *plan, const operands *o, int *missed) {
-  for (int i = GGI_A; i <= GGI_D; ++i) {
-    int ask = ggi_row_align(plan->promised, i);
+  for (int i = GGI_A; i < GGI_OPERANDS; ++i) {
+    int ask = asked_align(plan->promised, i);
     if (o->used[i] && ask > 1 && (uintptr_t)o->pointer[i] % (unsigned)ask != 0) {
       *missed = i;
       return plan->elements;
@@ -145,7 +151,7 @@ gg_status gg_run(const gg_plan *plan, const gg_pointers *pointers, gg_scalar alp
     return ggi_fail(GG_ERR_ALIGNMENT,
                     "pointers.%s: %p is not a multiple of %d as kernel %s asks, and %s",
                     ggi_operand_name((ggi_operand)missed), (void *)(uintptr_t)o.pointer[missed],
-                    ggi_row_align(plan->promised, missed), plan->promised->name,
+                    asked_align(plan->promised, missed), plan->promised->name,
                     p->pin ? "the pin allows no other" : "the tables hold no kernel without that");
 
   gg_args args = args_of(plan, pointers);

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char operand_name[4] = {'A', 'B', 'C', 'D'};
+static const char *const operand_name[GGI_MATRICES] = {"A", "B", "C", "D", "the residual"};
 
 gg_i64 ggi_pointer_align(const void *pointer) {
   uintptr_t low = (uintptr_t)pointer & 4095;
@@ -60,7 +60,7 @@ static ggi_why test_orders(const test *t) {
   const gg_order want[2] = {t->call->order_a, t->call->order_b};
   for (int i = 0; i < 2; ++i)
     if (has[i] != want[i])
-      return no(t, GGI_ORDER, "%c is stored %c, the kernel's is %c", operand_name[i],
+      return no(t, GGI_ORDER, "%s is stored %c, the kernel's is %c", operand_name[i],
                 want[i] == GG_ORDER_T ? 't' : 'n', has[i] == GG_ORDER_T ? 't' : 'n');
   return GGI_APPLIES;
 }
@@ -134,20 +134,21 @@ static ggi_why test_shape(const test *t) {
 static ggi_why test_alignment(const test *t) {
   const gg_kernel *r = t->row;
   const ggi_call *c = t->call;
-  const gg_dtype type[4] = {c->type_a, c->type_b, c->type_c, c->type_d};
-  for (int i = 0; i < 4; ++i) {
+  const gg_dtype type[GGI_MATRICES] = {c->type_a, c->type_b, c->type_c, c->type_d, c->type_d};
+  for (int i = 0; i < GGI_MATRICES; ++i) {
+    if (i == 4 && !c->residual) continue;
     if (i == 2 && (c->beta == GG_SCALAR_ZERO || r->beta == GG_SCALAR_ZERO)) continue; /* C unread */
-    gg_i64 ask = ggi_row_align(r, i), bytes = ggi_dtype_bytes(type[i]);
+    gg_i64 ask = ggi_row_align(r, i < 4 ? i : 3), bytes = ggi_dtype_bytes(type[i]);
     if (ask <= 1) continue;
     if (c->align[i] % ask != 0)
-      return no(t, GGI_ALIGN, "%c's pointer is aligned to %lld bytes, the kernel asks for %lld",
+      return no(t, GGI_ALIGN, "%s's pointer is aligned to %lld bytes, the kernel asks for %lld",
                 operand_name[i], c->align[i], ask);
     /* Distances are taken modulo what is asked, so that their bytes cannot overflow. */
     if (c->ld[i] % ask * bytes % ask != 0)
-      return no(t, GGI_ALIGN, "%c's leading dimension of %lld is not a multiple of %lld bytes",
+      return no(t, GGI_ALIGN, "%s's leading dimension of %lld is not a multiple of %lld bytes",
                 operand_name[i], c->ld[i], ask);
     if (c->batch > 1 && c->stride[i] % ask * bytes % ask != 0)
-      return no(t, GGI_ALIGN, "%c's batch stride of %lld is not a multiple of %lld bytes",
+      return no(t, GGI_ALIGN, "%s's batch stride of %lld is not a multiple of %lld bytes",
                 operand_name[i], c->stride[i], ask);
   }
   return GGI_APPLIES;
@@ -162,7 +163,7 @@ static ggi_why test_maps(const test *t) {
     ggi_map_shape s = ggi_map_shape_of(i, r, c->m, c->n, c->k, c->batch, c->ld[i], c->stride[i]);
     char reason[120];
     if (!ggi_map_holds(&s, reason, sizeof reason))
-      return no(t, GGI_ALIGN, "%c fits no tensor map: %s", operand_name[i], reason);
+      return no(t, GGI_ALIGN, "%s fits no tensor map: %s", operand_name[i], reason);
   }
   return GGI_APPLIES;
 }

@@ -12,7 +12,10 @@
 #include "gg.h"
 #include <stdbool.h>
 
-/* Everything that selection looks at. Operands in the order a, b, c, d. */
+/* A, B, C, D and the residual. */
+enum { GGI_MATRICES = 5 };
+
+/* Everything that selection looks at. Operands in the order of GGI_MATRICES. */
 typedef struct ggi_call {
   gg_dtype type_a, type_b, type_c, type_d, type_acc; /* none of them GG_NONE */
   gg_order order_a, order_b;
@@ -22,10 +25,10 @@ typedef struct ggi_call {
   gg_scaling scaling_a, scaling_b, scaling_d;
   int residual, absmax;
   gg_i64 m, n, k, batch;
-  gg_i64 ld[4];
-  gg_i64 stride[4]; /* count only where batch > 1 */
+  gg_i64 ld[GGI_MATRICES];
+  gg_i64 stride[GGI_MATRICES]; /* count only where batch > 1 */
   /* The largest power of two known to divide each pointer, in bytes. */
-  gg_i64 align[4];
+  gg_i64 align[GGI_MATRICES];
 } ggi_call;
 
 /* Why a row does not apply, in the order of the tests: the later, the nearer it came. */

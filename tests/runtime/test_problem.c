@@ -133,6 +133,8 @@ static void wrong_epilogues(void **s) {
   refused(&p, GG_ERR_ARGUMENT, "absmax: -1 is neither 0 nor 1");
   p = problem(), p.residual = 1, p.ld_residual = 23;
   refused(&p, GG_ERR_LD, "ld_residual: 23 is less than 24, the length of a row of the residual");
+  p = problem(), p.residual = 1, p.align_residual = 3;
+  refused(&p, GG_ERR_ARGUMENT, "align_residual: 3 is not a power of two");
   p = problem(), p.residual = 1, p.batch = 2, p.ld_residual = 24, p.stride_residual = -8;
   refused(&p, GG_ERR_STRIDE, "stride_residual: -8 is negative");
   p = problem(), p.bias = GG_BIAS_N, p.batch = 2, p.stride_bias = -1;

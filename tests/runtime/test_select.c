@@ -120,6 +120,26 @@ static void epilogues(void **s) {
   refuses(&r, &c, GGI_EPILOGUE, "scaling of B is vector, the kernel's is none");
 }
 
+/* Of the residual the row asks what it asks of D. */
+static void residual_alignment(void **s) {
+  (void)s;
+  ggi_call c = call();
+  gg_kernel r = row();
+  r.align[3] = 16;
+  c.align[4] = 4, c.ld[4] = 257, c.stride[4] = 2;
+  applies(&r, &c); /* there is none */
+  r.residual = c.residual = 1;
+  refuses(&r, &c, GGI_ALIGN,
+          "the residual's pointer is aligned to 4 bytes, the kernel asks for 16");
+  c.align[4] = 16;
+  refuses(&r, &c, GGI_ALIGN,
+          "the residual's leading dimension of 257 is not a multiple of 16 bytes");
+  c.ld[4] = 256;
+  applies(&r, &c);
+  c.batch = 2;
+  refuses(&r, &c, GGI_ALIGN, "the residual's batch stride of 2 is not a multiple of 16 bytes");
+}
+
 /* By hand: 256 x 256 in 16 x 16 tiles are 256 blocks, two waves of 132 SMs. */
 static void predicted_time(void **s) {
   (void)s;
@@ -309,6 +329,7 @@ int main(void) {
       cmocka_unit_test(huge_leading_dimension),
       cmocka_unit_test(first_in_order),
       cmocka_unit_test(epilogues),
+      cmocka_unit_test(residual_alignment),
       cmocka_unit_test(predicted_time),
       cmocka_unit_test(least_time),
       cmocka_unit_test(pointers),

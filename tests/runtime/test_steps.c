@@ -195,6 +195,30 @@ static void in_place(void **state) {
   }
 }
 
+/* A row that asks 16 bytes of D has them of the residual too; a call without takes the other. */
+static void residual_alignment(void **state) {
+  (void)state;
+  gg_kernel own[2] = {rows[0], rows[0]};
+  own[0].name = "wide", own[0].align[3] = 16;
+  gg_kernel_table t = fake_table(own, 2);
+  const gg_kernel_table *tables[1] = {&t};
+  gg_context *former = steps_context;
+  ok(gg_context_create(tables, 1, &steps_context));
+  gg_problem p = steps_problem(&rows[0], 20, 20, 4, 1);
+  steps_job s;
+  make(&s, &p, 1, 0); /* every operand from bias on is one element off */
+  fake_log_start(device, &logged);
+  ok(run(&s));
+  assert_string_equal(logged.launch[0].kernel, "vector_group_n");
+  check(&s, &s.j.d);
+  s.j.pointers.residual = (const float *)s.j.pointers.residual + 3;
+  ok(run(&s));
+  assert_string_equal(logged.launch[1].kernel, "wide");
+  release(&s);
+  gg_context_destroy(steps_context);
+  steps_context = former;
+}
+
 static void refused(steps_job *s, gg_status status, const char *words) {
   gg_status got = run(s);
   if (got != status || !strstr(gg_error_detail(), words))
@@ -309,8 +333,10 @@ static int tear_down(void **state) {
 int main(void) {
   if (!job_open()) return 77;
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(results),        cmocka_unit_test(parts),   cmocka_unit_test(in_place),
-      cmocka_unit_test(wrong_pointers), cmocka_unit_test(unasked), cmocka_unit_test(cached_apart),
+      cmocka_unit_test(results),        cmocka_unit_test(parts),
+      cmocka_unit_test(in_place),       cmocka_unit_test(residual_alignment),
+      cmocka_unit_test(wrong_pointers), cmocka_unit_test(unasked),
+      cmocka_unit_test(cached_apart),
   };
   return cmocka_run_group_tests_name("steps", tests, set_up, tear_down);
 }
