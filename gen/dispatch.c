@@ -129,6 +129,7 @@ static void row(const kernel_plan *p, const char *prefix, buf *out) {
   buf_printf(out, "     .type_a = %s, .type_b = %s, .type_c = %s, .type_d = %s, .type_acc = %s,\n",
              dtype_enums[p->type_a], dtype_enums[p->type_b], dtype_enums[p->type_c],
              dtype_enums[p->type_d], dtype_enums[p->type_acc]);
+  buf_printf(out, "     .promote_k = %d, .fast_accum = %d,\n", p->promote_k, p->fast_accum);
   buf_printf(out, "     .order_a = %s, .order_b = %s,\n", order_enum(transposed_a(p)),
              order_enum(transposed_b(p)));
   buf_printf(out, "     .alpha = %s, .beta = %s,\n", scalar_enums[p->alpha], scalar_enums[p->beta]);

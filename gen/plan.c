@@ -232,6 +232,27 @@ static int usual_accumulator(int type) {
   }
 }
 
+/* D's type where the spec leaves it out. */
+static int usual_output(int type) {
+  switch (type) {
+  case GG_TF32:
+    return GG_F32;
+  case GG_E4M3:
+  case GG_E5M2:
+    return GG_BF16;
+  case GG_S8:
+  case GG_U8:
+    return GG_S32;
+  default:
+    return type;
+  }
+}
+
+/* tf32 is a way to multiply f32 and no way to store it. */
+static int stored(int type) {
+  return type == GG_TF32 ? GG_F32 : type;
+}
+
 static const char *const variant_names[VARIANT_COUNT] = {"full", "edge", "narrow"};
 
 /* Steps between the sum and D, and the type that they are computed in. */
@@ -277,9 +298,13 @@ void plan_common_begin(plan_builder *b) {
   SET(type_a, type, plan_given(b, SPEC_DTYPE_A) ? "asked by the spec" : "f32 unless asked");
   SET(type_b, plan_asked(b, SPEC_DTYPE_B, type),
       plan_given(b, SPEC_DTYPE_B) ? "asked by the spec" : "as A");
-  SET(type_d, plan_asked(b, SPEC_DTYPE_D, type),
-      plan_given(b, SPEC_DTYPE_D) ? "asked by the spec" : "as A");
-  SET(type_c, plan_asked(b, SPEC_DTYPE_C, p->type_d),
+  int output = usual_output(type);
+  SET(type_d, stored(plan_asked(b, SPEC_DTYPE_D, output)),
+      plan_given(b, SPEC_DTYPE_D) ? "asked by the spec"
+      : output == type            ? "as A"
+      : accumulator == output     ? "as the accumulator"
+                                  : "room for sums of 8-bit numbers");
+  SET(type_c, stored(plan_asked(b, SPEC_DTYPE_C, p->type_d)),
       plan_given(b, SPEC_DTYPE_C) ? "asked by the spec" : "as D");
   SET(type_acc, plan_asked(b, SPEC_DTYPE_ACC, accumulator),
       plan_given(b, SPEC_DTYPE_ACC) ? "asked by the spec"
@@ -394,7 +419,7 @@ static void set_peak(plan_builder *b) {
 static void name_types(const kernel_plan *p, buf *out) {
   buf_puts(out, dtype_name(p->type_a));
   if (p->type_b != p->type_a) buf_printf(out, "_b_%s", dtype_name(p->type_b));
-  if (p->type_d != p->type_a) buf_printf(out, "_d_%s", dtype_name(p->type_d));
+  if (p->type_d != usual_output(p->type_a)) buf_printf(out, "_d_%s", dtype_name(p->type_d));
   if (p->type_c != p->type_d) buf_printf(out, "_c_%s", dtype_name(p->type_c));
   if (p->type_acc != usual_accumulator(p->type_a))
     buf_printf(out, "_acc_%s", dtype_name(p->type_acc));

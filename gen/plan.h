@@ -68,6 +68,7 @@ typedef enum copy_path {
   X(cluster_n, "blocks", "of a cluster along n, sharing tiles of A")                               \
   X(cluster_k, "blocks", "of a cluster that share one tile, each a part of k")                     \
   X(promote_k, "elements", "k after which sums move to accumulators of full precision")            \
+  X(fast_accum, "bool", "sums of fp8 stay in the tensor core, which keeps about 14 bits")          \
   X(threads, "threads", "a block")                                                                 \
   X(min_blocks, "blocks/SM", "asked of the compiler")                                              \
   X(stages, "stages", "ring in shared memory")                                                     \

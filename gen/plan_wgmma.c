@@ -6,7 +6,7 @@
  * it cannot address (a base, pitch or stride that is no multiple of 16 bytes) takes the narrow
  * kernel.
  */
-#include "plan_copy.h"
+#include "plan_wgmma.h"
 
 #include <stdio.h>
 
@@ -16,21 +16,15 @@ enum {
   MOST_ACCUMULATORS = 208, /* a thread; above it ptxas spills (measured, nvcc 13.0) */
 };
 
-static void choose_types(plan_builder *b) {
-  const kernel_plan *p = b->plan;
-  if (!b->gpu->has_wgmma)
-    plan_refuse(b, SPEC_FAMILY, "family-gpu", "wgmma needs sm_90a, %s is sm_%d; use family simt",
-                b->gpu->name, b->gpu->arch);
-  if (p->type_a != GG_BF16 && p->type_a != GG_F16)
-    plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
-                "%s is not served by family wgmma yet; use bf16 or f16", dtype_name(p->type_a));
-  plan_require_rest(b, GG_F32);
-}
-
 static void choose_tile(plan_builder *b) {
   kernel_plan *p = b->plan;
-  TAKE(tile_m, TILE_M, 128, NULL, "two warpgroups of 64 rows read one B tile");
-  TAKE(tile_n, TILE_N, 256, NULL, "widest instruction: fewest shared bytes an FMA");
+  bool promoted = p->promote_k > 0;
+  TAKE(tile_m, TILE_M, promoted ? 256 : 128, NULL,
+       promoted ? "two warpgroups of 2 x 64 rows, which share the sums of one block of k"
+                : "two warpgroups of 64 rows read one B tile");
+  TAKE(tile_n, TILE_N, promoted ? 128 : 256, NULL,
+       promoted ? "registers hold the sums of 3 x 64 rows of it"
+                : "widest instruction: fewest shared bytes an FMA");
   TAKE(tile_k, TILE_K, ROW_BYTES / p->element, NULL, "one swizzled row of 128 bytes");
   if (p->tile_m % 64 != 0 || p->tile_m > 256)
     plan_refuse(b, SPEC_TILE_M, "tile-multiple",
@@ -51,7 +45,7 @@ static void choose_tile(plan_builder *b) {
   SET(inst_m, 64, "wgmma's only one");
   SET(inst_n, p->tile_n, "the whole tile in one instruction");
   SET(inst_k, 32 / p->element, "32 bytes of k");
-  int accumulators = p->tile_m / 64 / groups * p->tile_n / 2;
+  int accumulators = (p->tile_m / 64 / groups + promoted) * p->tile_n / 2;
   if (accumulators > MOST_ACCUMULATORS)
     plan_refuse(
         b, SPEC_TILE_N, "registers",
@@ -80,8 +74,8 @@ static void choose_shared(plan_builder *b) {
              along_k ? "%d rows of 128 bytes" : "blocks of 64 x 64 elements: %d / 64 x 8192",
              extent);
     plan_set(b, operand == 0 ? PLAN_copies_a : PLAN_copies_b, along_k ? 1 : extent / 64,
-             along_k ? "one box of 64 x %d" : "boxes of 64 x 64 (%d along the contiguous axis)",
-             extent);
+             along_k ? "one box of %d x %d" : "boxes of %d elements (%d along the contiguous axis)",
+             ROW_BYTES / p->element, extent);
     plan_set(b, operand == 0 ? PLAN_align_a : PLAN_align_b, 16, "TMA: base, pitch and stride");
   }
   SET(stage_bytes, p->bytes_a + p->bytes_b, "%d + %d", p->bytes_a, p->bytes_b);
@@ -132,7 +126,7 @@ static void make_narrow(plan_builder *b) {
   b->spec = asked;
 }
 
-const spec_field plan_takes_wgmma[] = {SPEC_TILE_K, SPEC_STAGES, SPEC_FIELD_COUNT};
+const spec_field plan_takes_wgmma[] = {SPEC_TILE_K, SPEC_STAGES, SPEC_FAST_ACCUM, SPEC_FIELD_COUNT};
 
 void plan_make_wgmma(plan_builder *b) {
   kernel_plan *p = b->plan;
@@ -140,9 +134,13 @@ void plan_make_wgmma(plan_builder *b) {
     b->result = PLAN_SAME; /* TMA guards every edge: full is also the guarded kernel */
     return;
   }
-  choose_types(b);
+  plan_wgmma_types(b);
   if (b->result == PLAN_OK && b->variant == VARIANT_NARROW) {
     make_narrow(b);
+    return;
+  }
+  if (b->result == PLAN_OK && !plan_wgmma_native(p)) {
+    b->result = PLAN_SAME; /* operands must be turned first: the narrow kernel takes them as is */
     return;
   }
   if (b->result == PLAN_OK) choose_tile(b);

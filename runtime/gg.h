@@ -213,6 +213,7 @@ typedef struct gg_problem {
   gg_i64 ld_residual;                  /* at least n */
   gg_i64 stride_residual, stride_bias; /* between matrices, >= 0; 0: shared by the whole batch */
 
+  int fast_accum;    /* 1: kernels whose sums of fp8 keep about 14 bits will do as well */
   int deterministic; /* 1: the same bits on every run of this device; today all kernels are */
 
   /* The name of the kernel to use (gg_kernel.name or .symbol), or NULL to choose. Copied by

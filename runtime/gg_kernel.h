@@ -195,6 +195,10 @@ typedef struct gg_kernel {
   char arch_suffix; /* 'a': runs on exactly this arch; 0: this and later ones (PTX is carried) */
 
   gg_dtype type_a, type_b, type_c, type_d, type_acc;
+  /* fp8 on tensor cores, whose sums keep about 14 bits. promote_k: so many elements of k are summed
+   * there before the sum is added in type_acc; 0: it is type_acc throughout, or fast_accum. */
+  int promote_k;
+  int fast_accum; /* 1: all of k is summed there; only for calls that allow it */
   gg_order order_a, order_b;
   gg_scalar_class alpha, beta;
   gg_bias bias;

@@ -259,7 +259,7 @@ gg_status ggi_problem_check(const gg_problem *in, gg_problem *out) {
   COPY(bias), COPY(activation), COPY(scaling_a), COPY(scaling_b), COPY(scaling_d);
   COPY(residual), COPY(absmax);
   COPY(ld_residual), COPY(stride_residual), COPY(stride_bias);
-  COPY(deterministic), COPY(pin);
+  COPY(fast_accum), COPY(deterministic), COPY(pin);
 #undef COPY
   if (!p.device)
     return ggi_fail(GG_ERR_ARGUMENT, "problem.device: is NULL; use gg_device_cuda or "
@@ -297,6 +297,7 @@ void ggi_problem_call(const gg_problem *p, bool promised, ggi_call *call) {
                      .scaling_d = p->scaling_d,
                      .residual = p->residual,
                      .absmax = p->absmax,
+                     .fast_accum = p->fast_accum,
                      .m = p->m,
                      .n = p->n,
                      .k = p->k,

@@ -52,6 +52,8 @@ static ggi_why test_types(const test *t) {
       return no(t, GGI_TYPE, "%s is %s, the kernel's is %s", name[i], ggi_dtype_name(want[i]),
                 ggi_dtype_name(has[i]));
   }
+  if (r->fast_accum && !c->fast_accum)
+    return no(t, GGI_TYPE, "the kernel's sums keep about 14 bits; fast_accum would allow that");
   return GGI_APPLIES;
 }
 

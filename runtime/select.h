@@ -24,6 +24,7 @@ typedef struct ggi_call {
   gg_activation activation;
   gg_scaling scaling_a, scaling_b, scaling_d;
   int residual, absmax;
+  int fast_accum; /* 1: short sums of fp8 are allowed */
   gg_i64 m, n, k, batch;
   gg_i64 ld[GGI_MATRICES];
   gg_i64 stride[GGI_MATRICES]; /* count only where batch > 1 */

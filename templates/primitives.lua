@@ -1,6 +1,8 @@
 -- primitives.lua - the device primitives as inline PTX (docs/primitives.md). An emitted file
 -- defines those it uses and no others.
 
+local wgmma = use("primitives_wgmma")
+
 local primitives = {}
 
 -- One loop-generated family of memory accesses: element type x vector length.
@@ -369,38 +371,6 @@ static __device__ __forceinline__ void gg_setmaxnreg_%s_%d(void) {
   end
 end
 
--- wgmma with both operands in shared memory; t in the order: MN-major (turned by the instruction).
-local function wgmma(name)
-  local n, k, t, order = name:match("^gg_wgmma_m64n(%d+)k(%d+)_(b?f16)_ss_?([nt]*)$")
-  if not n then return nil end
-  n, k = tonumber(n), tonumber(k)
-  local lines = {}
-  local function add(text) lines[#lines + 1] = text end
-  add(("static __device__ __forceinline__ void %s(float *d, gg_u64 a, gg_u64 b, int add) {"):format(name))
-  add('  asm volatile("{\\n"')
-  add('               ".reg .pred p;\\n"')
-  add(('               "setp.ne.b32 p, %%%d, 0;\\n"'):format(n // 2 + 2))
-  add(('               "wgmma.mma_async.sync.aligned.m64n%dk%d.f32.%s.%s {"'):format(n, k, t, t))
-  local function row(first, format, separator)
-    local items = {}
-    for i = first, first + 7 do if i < n // 2 then items[#items + 1] = (format:gsub("#", tostring(i))) end end
-    return table.concat(items, separator)
-  end
-  for i = 0, n // 2 - 1, 8 do
-    add(('               "%s%s"'):format(row(i, "%#", ", "), i + 8 < n // 2 and ", " or "}, "))
-  end
-  add(('               "%%%d, %%%d, p, 1, 1, %d, %d;\\n"'):format(n // 2, n // 2 + 1,
-    order:sub(1, 1) == "t" and 1 or 0, order:sub(2, 2) == "t" and 1 or 0))
-  add('               "}"')
-  for i = 0, n // 2 - 1, 8 do
-    local comma = i + 8 < n // 2 and "," or ""
-    add(("               %s%s%s"):format(i == 0 and ": " or "  ", row(i, '"+f"(d[#])', ", "), comma))
-  end
-  add('               : "l"(a), "l"(b), "r"(add));')
-  add("}")
-  return { uses = {}, text = table.concat(lines, "\n") }
-end
-
 -- Text of section 3 for a kernel whose lines are given: the definitions in order of first use,
 -- each after those it needs.
 function primitives.section(lines, shared_bytes)
@@ -412,7 +382,7 @@ function primitives.section(lines, shared_bytes)
   local function add(name)
     if done[name] then return end
     done[name] = true
-    local definition = definitions[name] or wgmma(name)
+    local definition = definitions[name] or wgmma.definition(name)
     if definition == nil then error("no primitive is called " .. name, 0) end
     for _, needed in ipairs(definition.uses) do add(needed) end
     for line in (definition.text .. "\n"):gmatch("([^\n]*)\n") do out[#out + 1] = line end

@@ -15,6 +15,7 @@ function wgmma.new(p)
   w.blocks = w.rows // 64 -- instruction tiles of a warpgroup
   w.turned_a, w.turned_b = p.turn_a, p.turn_b
   w.count = p.tile_n // 2 -- accumulators of one instruction tile
+  w.promoted = p.promote_k > 0
   return w
 end
 
@@ -65,9 +66,10 @@ function wgmma:advance(stage, parity)
   }
 end
 
--- A warpgroup gives a stage back, where the condition holds.
+-- A warpgroup gives a stage back, where the condition holds (nil: always).
 function wgmma:release(stage, condition)
-  return { ("if (%s && in_group == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)%s);"):format(condition, stage) }
+  local when = condition and condition .. " && " or ""
+  return { ("if (%sin_group == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)%s);"):format(when, stage) }
 end
 
 function wgmma:each(f)

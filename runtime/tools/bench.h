@@ -26,6 +26,7 @@ typedef struct bench_problem {
   char name[48];
   gg_dtype type; /* of A and B: any but s32 */
   gg_order order_a, order_b;
+  int fast_accum; /* 1: sums of fp8 may keep about 14 bits, ours and cuBLASLt's */
   gg_i64 m, n, k, batch;
 } bench_problem;
 

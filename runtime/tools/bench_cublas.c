@@ -101,6 +101,10 @@ static cublasStatus_t describe(bench_cublas *lib, const bench_problem *p) {
     s = cublasLtMatmulDescSetAttribute(lib->call, CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof op_a);
   if (s == CUBLAS_STATUS_SUCCESS)
     s = cublasLtMatmulDescSetAttribute(lib->call, CUBLASLT_MATMUL_DESC_TRANSB, &op_b, sizeof op_b);
+  int8_t fast = (int8_t)p->fast_accum;
+  if (s == CUBLAS_STATUS_SUCCESS)
+    s = cublasLtMatmulDescSetAttribute(lib->call, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast,
+                                       sizeof fast);
   if (s == CUBLAS_STATUS_SUCCESS)
     s = layout(&lib->a, type, turn_b ? p->k : p->n, turn_b ? p->n : p->k, p);
   if (s == CUBLAS_STATUS_SUCCESS)

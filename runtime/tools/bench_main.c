@@ -13,7 +13,7 @@
 
 typedef struct arguments {
   bench_suite suite;
-  bool has_suite, all, cublas;
+  bool has_suite, all, cublas, fast_accum;
   const char *kernel;
   bench_format format;
   bench_options options;
@@ -103,6 +103,8 @@ static int parse(int argc, char **argv, arguments *a) {
     const char *name = argv[i];
     if (strcmp(name, "--all") == 0) {
       a->all = true;
+    } else if (strcmp(name, "--fast-accum") == 0) {
+      a->fast_accum = true;
     } else if (strcmp(name, "--csv") == 0) {
       a->format = BENCH_CSV;
     } else if (strcmp(name, "--json") == 0) {
@@ -116,6 +118,8 @@ static int parse(int argc, char **argv, arguments *a) {
       if (code != 0) return code;
     }
   }
+  for (size_t i = 0; i < a->suite.count; ++i)
+    a->suite.problems[i].fast_accum = a->fast_accum;
   if (!a->has_suite) return wrong_usage("no problem: give --suite or --problem", NULL);
   if (a->all && a->kernel) return wrong_usage("--all and --kernel exclude each other", NULL);
   return 0;
@@ -143,6 +147,7 @@ static gg_status plan_of(const session *s, const bench_problem *p, const char *p
   problem.alpha = GG_SCALAR_ONE;
   problem.beta = GG_SCALAR_ZERO;
   problem.align_a = problem.align_b = problem.align_c = problem.align_d = 256;
+  problem.fast_accum = p->fast_accum;
   problem.pin = pin;
   gg_problem_pack(&problem);
   e->acc = ggi_dtype_accumulator(p->type);

@@ -31,6 +31,7 @@ static const char usage[] =
     "  --problem MxNxK[xBATCH]   repeatable; takes the --layout and --dtype before it\n"
     "  --layout nt        storage of A and B: n as written, t transposed (default nn)\n"
     "  --dtype bf16       of A and B: any type of a spec but s32 (default f32)\n"
+    "  --fast-accum       sums of fp8 may keep about 14 bits, cuBLASLt's too\n"
     "  --kernel NAME      this kernel instead of the library's choice\n"
     "  --all              every kernel that applies\n"
     "  --baseline cublas  cuBLASLt's default heuristic in the same run\n"
@@ -288,7 +289,7 @@ static int parse(int argc, char **argv, command *c) {
     } else if (c->rest_count + 2 < ARGUMENTS) {
       c->rest[++c->rest_count] = argv[i];
       /* The value of an option is not DIR. */
-      static const char *const alone[] = {"--all", "--csv", "--json"};
+      static const char *const alone[] = {"--all", "--csv", "--fast-accum", "--json"};
       bool value = argv[i][0] == '-';
       for (size_t j = 0; j < sizeof alone / sizeof alone[0]; ++j)
         value = value && strcmp(argv[i], alone[j]) != 0;

@@ -30,9 +30,14 @@
  *   |c_j - s_j| <= |c_(j-1) - s_(j-1)| + e (|c_(j-1)| + P_j)
  * and after T = ceil(k / K) sums, in whatever order they take the elements of k,
  *   |c_T - s_T| <= ((1 + e)^T - 1) P <= theta P,   theta = T e / (1 - T e).
- * The s - 1 additions of k-slices round by less than e each: T grows by s - 1. A sum of fp8 that is
- * promoted to an accumulator outside the tensor core has smaller errors. Where theta would exceed
- * 1/2 the bound says nothing and is P.
+ * The s - 1 additions of k-slices round by less than e each: T grows by s - 1. Where theta would
+ * exceed 1/2 the bound says nothing and is P.
+ *
+ * fp8 that is promoted every promote_k = q elements. The sum of each q elements starts at zero and
+ * is added in f32, u = 2^-24, to the sum outside the tensor core. Of the b = ceil(k / q) parts each
+ * has an error of at most theta_q P_b, with theta_q as above for k = q, and what is added is at
+ * most (1 + theta_q) P_b large. The additions round b times at most (the first adds to zero), those
+ * of k-slices s - 1 times: |c - s| <= theta_q P + gamma_(b + s - 1) (1 + theta_q) P
  */
 #include "ggcheck_reference.h"
 
@@ -66,9 +71,15 @@ static double theta(const gg_kernel *row, int64_t k) {
   double cut = ldexp(1, -bits);
   double d = fmax(2 * ggcheck_roundoff(row->type_acc), cut);
   double e = d + (width + 1) * cut * (1 + d);
-  int64_t sums = (k + width - 1) / width + (row->k_slices > 1 ? row->k_slices - 1 : 0);
+  int64_t slices = row->k_slices > 1 ? row->k_slices - 1 : 0;
+  int64_t inside = row->promote_k > 0 && k > row->promote_k ? row->promote_k : k;
+  int64_t sums = (inside + width - 1) / width + (row->promote_k > 0 ? 0 : slices);
   double t = (double)sums * e;
-  return t < 1.0 / 3 ? t / (1 - t) : 1;
+  double part = t < 1.0 / 3 ? t / (1 - t) : 1;
+  if (row->promote_k <= 0) return part;
+  int64_t parts = (k + row->promote_k - 1) / row->promote_k;
+  double added = ggcheck_gamma((double)(parts + slices), ggcheck_roundoff(row->type_acc));
+  return part + added * (1 + part);
 }
 
 double ggcheck_sum_error(const gg_kernel *row, int64_t k) {

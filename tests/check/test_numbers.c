@@ -150,17 +150,35 @@ enum { M = 24, N = 24 };
 typedef struct tensor_case {
   gg_dtype type, d;
   int slice, bits, keep;
+  int promote; /* elements of k that are summed apart, then added in f32; 0: all of it */
 } tensor_case;
 
 static const tensor_case tensor_cases[] = {
-    {GG_BF16, GG_BF16, 16, 25, 23}, {GG_BF16, GG_F32, 16, 25, 23},  {GG_F16, GG_F16, 16, 25, 23},
-    {GG_TF32, GG_TF32, 8, 25, 23},  {GG_E4M3, GG_BF16, 32, 13, 13}, {GG_E5M2, GG_F32, 32, 13, 13},
+    {GG_BF16, GG_BF16, 16, 25, 23, 0},   {GG_BF16, GG_F32, 16, 25, 23, 0},
+    {GG_F16, GG_F16, 16, 25, 23, 0},     {GG_TF32, GG_TF32, 8, 25, 23, 0},
+    {GG_E4M3, GG_BF16, 32, 13, 13, 0},   {GG_E5M2, GG_F32, 32, 13, 13, 0},
+    {GG_E4M3, GG_BF16, 32, 13, 13, 128}, {GG_E5M2, GG_F32, 32, 13, 13, 128},
 };
+
+/* Sum of k products as the tensor cores form it, in parts of t->promote. */
+static double tensor_sum(const tensor_case *t, const double *a, const double *b, int k) {
+  double acc = 0;
+  float promoted = 0;
+  for (int p = 0; p < k; p += t->slice) {
+    acc = instruction(a + p, b + p, k - p < t->slice ? k - p : t->slice, acc, t->bits, t->keep);
+    if (t->promote && ((p + t->slice) % t->promote == 0 || p + t->slice >= k)) {
+      promoted += (float)acc;
+      acc = 0;
+    }
+  }
+  return t->promote ? (double)promoted : acc;
+}
 
 /* D as such a kernel would leave it, times (1 + fault) before it is rounded; the comparison. */
 static ggcheck_difference run(const tensor_case *t, gg_emu *emu, int k, double fault) {
   ggcheck_reference r;
   gg_kernel row = row_of("wgmma", t->type, GG_F32, t->d);
+  row.promote_k = t->promote;
   assert_true(ggcheck_reference_alloc(&r, M, N, k));
   ggcheck_random random = {(uint64_t)k};
   double *const all[] = {r.a, r.b};
@@ -173,12 +191,9 @@ static ggcheck_difference run(const tensor_case *t, gg_emu *emu, int k, double f
   double *column = malloc((size_t)k * sizeof *column);
   for (int i = 0; i < M; i++)
     for (int j = 0; j < N; j++) {
-      double acc = 0;
       for (int p = 0; p < k; p++)
         column[p] = r.b[p * N + j];
-      for (int p = 0; p < k; p += t->slice)
-        acc = instruction(r.a + i * k + p, column + p, k - p < t->slice ? k - p : t->slice, acc,
-                          t->bits, t->keep);
+      double acc = tensor_sum(t, r.a + i * k, column, k);
       float value = (float)(acc * (1 + fault));
       if (t->d == GG_TF32)
         memcpy(ggcheck_operand_at(&d, 0, i, j), &value, sizeof value);
@@ -212,6 +227,31 @@ static void test_truncating_sums(void **state) {
     assert_true(d.wrong > M * N / 2);
   }
   gg_emu_destroy(emu);
+}
+
+/* A large product, then small ones that short sums lose: no rounding of parts of 128 excuses that.
+ */
+static void test_promotion_is_told(void **state) {
+  (void)state;
+  enum { K = 8192 };
+  const tensor_case parts = {GG_E4M3, GG_F32, 32, 13, 13, 128},
+                    whole = {GG_E4M3, GG_F32, 32, 13, 13, 0};
+  ggcheck_reference r;
+  gg_kernel row = row_of("wgmma", GG_E4M3, GG_F32, GG_F32);
+  row.promote_k = parts.promote;
+  assert_true(ggcheck_reference_alloc(&r, 1, 1, K));
+  for (int p = 0; p < K; p++)
+    r.a[p] = r.b[p] = p ? 1 : 448;
+  double promoted = tensor_sum(&parts, r.a, r.b, K), fast = tensor_sum(&whole, r.a, r.b, K);
+  ggcheck_reference_compute(&r, &row, 1, 0, false);
+  assert_true(fabs(promoted - r.high[0]) <= r.bound[0]);
+  assert_true(fabs(fast - r.high[0]) > r.bound[0]);
+  row.promote_k = 0;
+  for (int p = 0; p < K; p++)
+    r.a[p] = r.b[p] = p ? 1 : 448;
+  ggcheck_reference_compute(&r, &row, 1, 0, false);
+  assert_true(fabs(fast - r.high[0]) <= r.bound[0]);
+  ggcheck_reference_free(&r);
 }
 
 /* Whole numbers have no slack: D is the rounded sum or wrong. */
@@ -270,9 +310,10 @@ static void test_overflow(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_round_trip), cmocka_unit_test(test_rounding),
-      cmocka_unit_test(test_canaries),   cmocka_unit_test(test_truncating_sums),
-      cmocka_unit_test(test_whole),      cmocka_unit_test(test_overflow),
+      cmocka_unit_test(test_round_trip),        cmocka_unit_test(test_rounding),
+      cmocka_unit_test(test_canaries),          cmocka_unit_test(test_truncating_sums),
+      cmocka_unit_test(test_promotion_is_told), cmocka_unit_test(test_whole),
+      cmocka_unit_test(test_overflow),
   };
   return cmocka_run_group_tests_name("check: numbers", tests, NULL, NULL);
 }

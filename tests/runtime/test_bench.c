@@ -106,7 +106,7 @@ static void report(bench_format format, char *text, size_t size) {
   bench_rival kernel = {
       .name = "k", .worst = 0.5, .times = kernel_times, .clocks = clocks, .blocks = 4};
   bench_rival base = {.name = "b", .times = base_times, .clocks = clocks, .blocks = 4};
-  bench_problem p = {"p", GG_F32, GG_ORDER_N, GG_ORDER_T, 1000, 1000, 1000, 1};
+  bench_problem p = {"p", GG_F32, GG_ORDER_N, GG_ORDER_T, 0, 1000, 1000, 1000, 1};
   FILE *out = fmemopen(text, size, "w");
   assert_non_null(out);
   bench_report r = {.out = out,

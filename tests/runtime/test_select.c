@@ -162,6 +162,18 @@ static void predicted_time(void **s) {
 }
 
 /* What a tensor map cannot hold: the next row's call. */
+static void short_sums(void **s) {
+  (void)s;
+  ggi_call c = call();
+  gg_kernel r = row();
+  c.fast_accum = 1;
+  applies(&r, &c);
+  r.fast_accum = 1;
+  applies(&r, &c);
+  c.fast_accum = 0;
+  refuses(&r, &c, GGI_TYPE, "the kernel's sums keep about 14 bits; fast_accum would allow that");
+}
+
 static void tensor_maps(void **s) {
   (void)s;
   ggi_call c = call();
@@ -322,6 +334,7 @@ static void pointers(void **s) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(reasons),
+      cmocka_unit_test(short_sums),
       cmocka_unit_test(tensor_maps),
       cmocka_unit_test(map_shapes),
       cmocka_unit_test(map_recipes),
