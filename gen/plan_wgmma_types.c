@@ -51,21 +51,20 @@ static void require_results(plan_builder *b) {
 
 static void choose_promotion(plan_builder *b) {
   kernel_plan *p = b->plan;
-  if (!is_fp8(p->type_a)) {
-    if (plan_given(b, SPEC_FAST_ACCUM))
-      plan_refuse(
-          b, SPEC_FAST_ACCUM, "field-family",
-          "sums of %s have one precision: only those of e4m3 and e5m2 may be fast; leave it "
-          "out",
-          dtype_name(p->type_a));
-    return;
-  }
-  bool fast = plan_asked(b, SPEC_FAST_ACCUM, 0) != 0;
-  SET(fast_accum, fast, fast ? "asked by the spec" : "unless asked: sums would keep about 14 bits");
-  if (fast)
-    buf_puts(&b->suffix, "_fast");
-  else
-    SET(promote_k, PROMOTE_K, "one block of k: its sum is exact enough, those of many are not");
+  bool fp8 = is_fp8(p->type_a), fast = fp8 && plan_asked(b, SPEC_FAST_ACCUM, 0) != 0;
+  if (!fp8 && plan_given(b, SPEC_FAST_ACCUM))
+    plan_refuse(b, SPEC_FAST_ACCUM, "field-family",
+                "sums of %s have one precision: only those of e4m3 and e5m2 may be fast; leave it "
+                "out",
+                dtype_name(p->type_a));
+  SET(fast_accum, fast,
+      fast  ? "asked by the spec"
+      : fp8 ? "unless asked: sums would keep about 14 bits"
+            : "the tensor core's sums are those of the accumulator's type");
+  if (fast) buf_puts(&b->suffix, "_fast");
+  SET(promote_k, fp8 && !fast ? PROMOTE_K : 0,
+      fp8 && !fast ? "one block of k: its sum is exact enough, those of many are not"
+                   : "sums stay where they are");
 }
 
 void plan_wgmma_types(plan_builder *b) {

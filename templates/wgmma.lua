@@ -67,7 +67,7 @@ function wgmma:advance(stage, parity)
 end
 
 -- A warpgroup gives a stage back, where the condition holds (nil: always).
-function wgmma:release(stage, condition)
+function wgmma.release(_, stage, condition)
   local when = condition and condition .. " && " or ""
   return { ("if (%sin_group == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)%s);"):format(when, stage) }
 end
