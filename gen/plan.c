@@ -26,6 +26,8 @@ static const plan_family families[FAMILY_COUNT] = {
     {"smem.cu.lua", plan_make_smem, plan_takes_smem,
      "one output a thread, one element a copy; leave it out or use family simt"},
     {"simt.cu.lua", plan_make_simt, plan_takes_simt, "it has no tensor cores; leave it out"},
+    {"wmma.cu.lua", plan_make_wmma, plan_takes_wmma,
+     "warps hold fragments, whose registers wmma lays out; leave it out"},
     {"wgmma.cu.lua", plan_make_wgmma, plan_takes_wgmma,
      "the instruction and TMA fix it; leave it out"},
 };
@@ -148,26 +150,6 @@ void plan_reject(plan_builder *b, const char *text, ...) {
     p->rejected_count++;
 }
 
-void plan_require_rest(plan_builder *b, int acc) {
-  const kernel_plan *p = b->plan;
-  const struct {
-    plan_field plan;
-    spec_field spec;
-    int wanted;
-  } same[] = {{PLAN_type_b, SPEC_DTYPE_B, p->type_a},
-              {PLAN_type_d, SPEC_DTYPE_D, p->type_a},
-              {PLAN_type_c, SPEC_DTYPE_C, p->type_a},
-              {PLAN_type_acc, SPEC_DTYPE_ACC, acc}};
-  for (size_t i = 0; i < sizeof same / sizeof same[0]; ++i) {
-    int other = plan_value(p, same[i].plan);
-    if (other != same[i].wanted)
-      plan_refuse(b, same[i].spec, "dtype-family",
-                  "%s where family %s with dtype.a = %s computes in %s; use that",
-                  dtype_name(other), spec_family_name(p->family), dtype_name(p->type_a),
-                  dtype_name(same[i].wanted));
-  }
-}
-
 /* Fields of every family. */
 static bool is_common(spec_field f) {
   static const spec_field common[] = {SPEC_FAMILY,
@@ -206,16 +188,6 @@ static void refuse_others(plan_builder *b, const plan_family *family) {
     if (plan_given(b, (spec_field)f) && !takes(family, (spec_field)f))
       plan_refuse(b, (spec_field)f, "field-family", "family %s has no such number: %s",
                   spec_family_name(b->plan->family), family->others);
-}
-
-void plan_require_types(plan_builder *b, bool narrow) {
-  const kernel_plan *p = b->plan;
-  bool short_float = narrow && (p->type_a == GG_F16 || p->type_a == GG_BF16);
-  if (p->type_a != GG_F32 && p->type_a != GG_F64 && !short_float)
-    plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
-                "%s is not served by CUDA-core FMAs in family %s; use f32 or f64",
-                dtype_name(p->type_a), spec_family_name(p->family));
-  plan_require_rest(b, short_float ? GG_F32 : p->type_a);
 }
 
 static int usual_accumulator(int type) {

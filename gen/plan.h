@@ -94,6 +94,7 @@ typedef enum copy_path {
   X(panel, "elements", "columns of D in one TMA store")                                            \
   X(panels, "panels", "of D staged in shared memory by each warpgroup")                            \
   X(panel_bytes, "bytes", "one panel")                                                             \
+  X(pitch_d, "elements", "between staged rows of D")                                               \
   X(d_bytes, "bytes", "staging of D")                                                              \
   X(barrier_bytes, "bytes", "mbarriers")                                                           \
   X(shared_bytes, "bytes", "dynamic shared memory")                                                \

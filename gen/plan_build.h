@@ -28,14 +28,17 @@ const plan_family *plan_family_of(int family);
 void plan_make_naive(plan_builder *b);
 void plan_make_smem(plan_builder *b);
 void plan_make_simt(plan_builder *b);
+void plan_make_wmma(plan_builder *b);
 void plan_make_wgmma(plan_builder *b);
-extern const spec_field plan_takes_naive[], plan_takes_smem[], plan_takes_simt[],
+extern const spec_field plan_takes_naive[], plan_takes_smem[], plan_takes_simt[], plan_takes_wmma[],
     plan_takes_wgmma[];
 
 /* Refuses all but f32 or f64 throughout; narrow: f16 and bf16 with f32 sums as well. */
 void plan_require_types(plan_builder *b, bool narrow);
 /* Refuses another type of B, C or D than A's, or another accumulator than acc. */
 void plan_require_rest(plan_builder *b, int acc);
+/* Refuses C that cannot be read into, and D that cannot be rounded from, the epilogue's type. */
+void plan_require_output(plan_builder *b);
 
 /* Sets a field and its reason. */
 void plan_set(plan_builder *b, plan_field f, int value, const char *why, ...)

@@ -21,18 +21,6 @@ static bool is_integer(int type) {
   return type == GG_S8 || type == GG_U8 || type == GG_S32;
 }
 
-/* May C be read into, or D be rounded from, the epilogue's type? */
-static bool converts(int epilogue, int type) {
-  switch (epilogue) {
-  case GG_F64:
-    return type == GG_F64 || type == GG_F32 || type == GG_TF32;
-  case GG_S32:
-    return is_integer(type);
-  default:
-    return type != GG_F64;
-  }
-}
-
 /* Every type is served whose conversion to the accumulator is exact. */
 static void require_types(plan_builder *b) {
   kernel_plan *p = b->plan;
@@ -57,13 +45,7 @@ static void require_types(plan_builder *b) {
       p->type_acc != GG_S32)
     plan_refuse(b, SPEC_DTYPE_ACC, "dtype-family", "%s; sums are formed in f64, f32, f16 or s32",
                 dtype_name(p->type_acc));
-  if (!converts(p->type_epilogue, p->type_d))
-    plan_refuse(b, SPEC_DTYPE_D, "dtype-family", "%s cannot hold what is computed in %s; use %s",
-                dtype_name(p->type_d), dtype_name(p->type_epilogue), dtype_name(p->type_epilogue));
-  if (!converts(p->type_epilogue, p->type_c))
-    plan_refuse(b, SPEC_DTYPE_C, "dtype-family",
-                "%s cannot be added to what is computed in %s; use %s", dtype_name(p->type_c),
-                dtype_name(p->type_epilogue), dtype_name(p->type_epilogue));
+  plan_require_output(b);
 }
 
 const spec_field plan_takes_naive[] = {SPEC_UNROLL_K, SPEC_BIAS,    SPEC_ACTIVATION,

@@ -21,6 +21,7 @@ typedef enum spec_family {
   FAMILY_NAIVE,
   FAMILY_SMEM,
   FAMILY_SIMT,
+  FAMILY_WMMA,
   FAMILY_WGMMA,
   FAMILY_COUNT
 } spec_family;

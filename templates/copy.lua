@@ -182,7 +182,7 @@ function copy.fetch(c, guarded, stage)
         end
       else
         local prefix = ("s%s%d_%d_"):format(c.o, i, j)
-        if c.unit_type ~= c.type then address = ("(const %s *)(%s)"):format(c.unit_type, address) end
+        if c.unit_type ~= c.type then address = names.cast("const " .. c.unit_type, address) end
         local load = ("gg_ldg_%s(%s, %s);"):format(c.vector, names.list("&" .. prefix, 0, c.units - 1), address)
         if guarded then
           local zeros = {}

@@ -23,8 +23,14 @@ local function header(p, job)
   local flops = 2 * p.tile_m * p.tile_n
   local bytes = (p.tile_m + p.tile_n) * p.element
   local ridge = 2 * job.fma_rate * job.sms * job.boost_mhz * 1e6 / (job.hbm_gbs * 1e9)
-  local share = p.family == "wgmma" and ("stages %d  warpgroups %d + 1"):format(p.stages, p.groups)
-    or ("thread %dx%d"):format(p.thread_m, p.thread_n)
+  local share
+  if p.family == "wgmma" then
+    share = ("stages %d  warpgroups %d + 1"):format(p.stages, p.groups)
+  elseif p.family == "wmma" then
+    share = ("stages %d  warp %dx%d"):format(p.stages, p.warp_m, p.warp_n)
+  else
+    share = ("thread %dx%d"):format(p.thread_m, p.thread_n)
+  end
   local geometry = ("sm_%d%s  block %dx%dx%d  %s  threads %d"):format(p.arch,
     p.arch_suffix == "a" and "a" or "", p.tile_m, p.tile_n, p.tile_k, share, p.threads)
   return {

@@ -83,6 +83,11 @@ function names.append(a, b)
   return table.move(b, 1, #b, #a + 1, a)
 end
 
+-- A pointer expression as one to another type.
+function names.cast(c_type, pointer)
+  return ("(%s *)%s"):format(c_type, pointer:find("%W") and "(" .. pointer .. ")" or pointer)
+end
+
 -- " + 3 * A_PITCH + 64": a byte offset of rows of operand o's shared memory and bytes; "" for none.
 function names.offset(o, rows, bytes)
   local text = ""

@@ -2,13 +2,16 @@
 -- defines those it uses and no others.
 
 local wgmma = use("primitives_wgmma")
+local wmma = use("primitives_wmma")
 
 local primitives = {}
 
 -- One loop-generated family of memory accesses: element type x vector length.
 local types = {
   f32 = { c = "float", ptx = "f32", constraint = "f" },
-  f64 = { c = "double", ptx = "f64", constraint = "d" },
+  f64 = { c = "double", ptx = "f64", constraint = "d", longest = 2 },
+  u16 = { c = "unsigned short", ptx = "b16", constraint = "h", longest = 1 },
+  u32 = { c = "unsigned", ptx = "b32", constraint = "r" },
 }
 
 local function list(n, format)
@@ -36,10 +39,10 @@ static __device__ __forceinline__ unsigned gg_shared(unsigned off) {
   return (unsigned)__cvta_generic_to_shared(gg_shared_bytes) + off;
 }]])
 
-for _, short in ipairs { "f32", "f64" } do
+for _, short in ipairs { "f32", "f64", "u16", "u32" } do
   local t = types[short]
   for _, n in ipairs { 1, 2, 4 } do
-    if not (short == "f64" and n == 4) then
+    if n <= (t.longest or 4) then
       local suffix = n == 1 and short or short .. "x" .. n
       local vector = n == 1 and "" or ".v" .. n
       local pointers = n == 1 and t.c .. " *x" or list(n, t.c .. " *x#")
@@ -76,7 +79,7 @@ static __device__ __forceinline__ void gg_st_%s(%s *p, %s) {
     end
   end
 
-  for _, op in ipairs { "mul", "add" } do
+  for _, op in ipairs(short:sub(1, 1) == "f" and { "mul", "add" } or {}) do
     define("gg_" .. op .. "_" .. short, {}, ([[
 static __device__ __forceinline__ %s gg_%s_%s(%s a, %s b) {
   %s d;
@@ -131,28 +134,25 @@ static __device__ __forceinline__ void gg_bar_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" : : "r"(id), "r"(threads) : "memory");
 }]])
 
--- Raw integers. The constraint of 8 bits is that of 16: PTX's ld and st take wider registers.
-local raw = {
-  u8 = { c = "unsigned char", ptx = "u8", via = "unsigned short" }, u16 = { c = "unsigned short", ptx = "b16" },
-  u32 = { c = "unsigned", ptx = "b32" },
-}
-for _, short in ipairs { "u8", "u16", "u32" } do
-  local t = raw[short]
-  local constraint = short == "u32" and "r" or "h"
-  for _, l in ipairs { { "ldg", ".nc", "" }, { "ld", "", ' : "memory"' } } do
-    local name = ("gg_%s_%s"):format(l[1], short)
-    local target = t.via and "y" or "*x"
-    define(name, {}, ("static __device__ __forceinline__ void %s(%s *x, const %s *p) {\n"):format(name, t.c, t.c)
-      .. (t.via and ("  %s y;\n"):format(t.via) or "")
-      .. ('  asm volatile("ld.global%s.%s %%0, [%%1];" : "=%s"(%s) : "l"(p)%s);\n'):format(l[2], t.ptx, constraint,
-        target, l[3])
-      .. (t.via and ("  *x = (%s)y;\n"):format(t.c) or "") .. "}")
-  end
-  define("gg_st_" .. short, {}, ([[
-static __device__ __forceinline__ void gg_st_%s(%s *p, %s x) {
-  asm volatile("st.global.%s [%%0], %%1;" : : "l"(p), "%s"(%sx) : "memory");
-}]]):format(short, t.c, t.c, t.ptx, constraint, t.via and "(" .. t.via .. ")" or ""))
+-- Raw bytes: PTX's ld and st take wider registers, and no constraint is narrower than 16 bits.
+for _, l in ipairs { { "ldg", "global.nc", "" }, { "ld", "global", ' : "memory"' }, { "lds", "shared", "" } } do
+  local shared = l[1] == "lds"
+  define("gg_" .. l[1] .. "_u8", shared and { "gg_shared" } or {}, ([[
+static __device__ __forceinline__ void gg_%s_u8(unsigned char *x, %s) {
+  unsigned short y;
+  asm volatile("ld.%s.u8 %%0, [%%1];" : "=h"(y) : %s%s);
+  *x = (unsigned char)y;
+}]]):format(l[1], shared and "unsigned off" or "const unsigned char *p", l[2],
+    shared and '"r"(gg_shared(off))' or '"l"(p)', l[3]))
 end
+define("gg_st_u8", {}, [[
+static __device__ __forceinline__ void gg_st_u8(unsigned char *p, unsigned char x) {
+  asm volatile("st.global.u8 [%0], %1;" : : "l"(p), "h"((unsigned short)x) : "memory");
+}]])
+define("gg_sts_u8", { "gg_shared" }, [[
+static __device__ __forceinline__ void gg_sts_u8(unsigned off, unsigned char x) {
+  asm volatile("st.shared.u8 [%0], %1;" : : "r"(gg_shared(off)), "h"((unsigned short)x) : "memory");
+}]])
 for _, t in ipairs { "f16", "bf16" } do
   define("gg_f32_from_" .. t, {}, ([[
 static __device__ __forceinline__ float gg_f32_from_%s(unsigned short x) {
@@ -382,7 +382,7 @@ function primitives.section(lines, shared_bytes)
   local function add(name)
     if done[name] then return end
     done[name] = true
-    local definition = definitions[name] or wgmma.definition(name)
+    local definition = definitions[name] or wgmma.definition(name) or wmma(name)
     if definition == nil then error("no primitive is called " .. name, 0) end
     for _, needed in ipairs(definition.uses) do add(needed) end
     for line in (definition.text .. "\n"):gmatch("([^\n]*)\n") do out[#out + 1] = line end

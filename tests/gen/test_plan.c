@@ -78,6 +78,7 @@ static const setting shapes[][12] = {
     {{SPEC_LAYOUT, LAYOUT_NN}, {SPEC_UNROLL_K, 1}, {END, 0}},
     {{SPEC_FAMILY, FAMILY_NAIVE}, {END, 0}},
     {{SPEC_FAMILY, FAMILY_SMEM}, {SPEC_LAYOUT, LAYOUT_TN}, {END, 0}},
+    {{SPEC_FAMILY, FAMILY_WMMA}, {SPEC_DTYPE_A, GG_F16}, {SPEC_LAYOUT, LAYOUT_TN}, {END, 0}},
     {{SPEC_FAMILY, FAMILY_WGMMA}, {SPEC_DTYPE_A, GG_F16}, {SPEC_LAYOUT, LAYOUT_NN}, {END, 0}},
 };
 static const char *const gpus[] = {"v100", "t4", "a100-sxm-80", "rtx-4090", "h200"};
