@@ -3,6 +3,10 @@
  * Invariant: from issue to the wait that covers it (gg_bulk_wait_N or _read_N) a store reads its
  * shared bytes at a moment nobody knows; to the shadow its thread reads them at the wait. The
  * global bytes are written at the same moment, and belong to the thread that issued the store.
+ *
+ * A row of the tensor that ends inside 16 bytes is written to their end, as an H200 does (loads
+ * stop where the row does): what lies there changes, in a gap, a neighbour's row or beyond the
+ * memory.
  */
 #include "emu_tensor.h"
 #include <stdlib.h>
@@ -41,6 +45,11 @@ static void each_piece(const bulk_op *o, emu_each_piece *each, moving *m) {
     emu_piece p = {o->off + b, 16, o->to + b, 0, 16};
     each(m, &p);
   }
+}
+
+/* Bytes written of a piece that begins inside the tensor: to the end of its 16. */
+static uint32_t written(const emu_piece *p) {
+  return p->size - p->from;
 }
 
 /* -- Moving the bytes -- */
@@ -103,10 +112,10 @@ static void move_piece(void *context, const emu_piece *p) {
   const uint8_t *from = m->t->block->shared + p->off;
   if (p->global == NULL || !o->ok) return;
   if (!o->add) {
-    memcpy(p->global, from + p->from, p->end - p->from);
+    memcpy(p->global, from + p->from, written(p));
     return;
   }
-  for (uint32_t i = p->from; i < p->end; i += o->map.bytes)
+  for (uint32_t i = p->from; i < p->size; i += o->map.bytes)
     adds[o->map.type](p->global + (i - p->from), from + i);
 }
 
@@ -130,13 +139,26 @@ static void move_some(emu_world *w, emu_thread *t) {
 
 /* -- Issue -- */
 
+/* Says why a store leaves its memory where only what follows the tensor's row does. */
+static int overruns(const moving *m, const emu_piece *p) {
+  const emu_area *a = ggi_emu_area_find(m->w->device, (uintptr_t)p->global, p->end - p->from);
+  if (a == NULL || ggi_emu_area_find(m->w->device, (uintptr_t)p->global, written(p)) != NULL)
+    return 0;
+  ggi_emu_report_access(m->w, GG_EMU_OUT_OF_BOUNDS, m->o->line, 0, m->op,
+                        "ends a row %u bytes into 16 and writes them all, beyond %s and its %zu",
+                        p->end, a->name, a->bytes);
+  return 1;
+}
+
 static void check_piece(void *context, const emu_piece *p) {
   moving *m = context;
   if (m->w->options.check)
     ggi_emu_async_read_begin(m->w, m->t->block, m->t, p->off, m->op, m->o->line, 1);
   if (p->global == NULL || !m->o->ok) return;
-  uint32_t bytes = p->end - p->from;
-  emu_area *a = ggi_emu_area_checked(m->w, p->global, bytes, 1, m->op, m->o->line);
+  uint32_t bytes = written(p);
+  emu_area *a = bytes > p->end - p->from && overruns(m, p)
+                    ? NULL
+                    : ggi_emu_area_checked(m->w, p->global, bytes, 1, m->op, m->o->line);
   if (a == NULL)
     m->o->ok = 0;
   else if (m->w->options.check && m->o->add)

@@ -113,6 +113,24 @@ void ring(const gg_args p) {
   gg_st_f32((float *)p.d + blockIdx.x * 64 + t, x + (float)gg_cluster_size());
 }
 
+/* -- Block 0 stores 8 rows of 16 floats by TMA, block 1 one float in each, from p.k. -- */
+
+void overrun(const gg_args p) {
+  const unsigned t = threadIdx.x;
+  if (blockIdx.x == 1) {
+    if (t < 8) gg_st_f32((float *)p.d + t * 16 + p.k, -1.0f); /* @overrun_st */
+    return;
+  }
+  gg_sts_f32x2(t * 8, (float)(2 * t), (float)(2 * t + 1));
+  gg_fence_proxy_async();
+  gg_syncthreads();
+  if (t == 0) {
+    gg_tma_store_2d(&p.map_d, 0, 0, 0); /* @overrun_store */
+    gg_bulk_commit();
+    gg_bulk_wait_0();
+  }
+}
+
 /* -- mbarriers misused: p.k says how -- */
 
 void mbarrier_misuse(const gg_args p) {

@@ -219,7 +219,7 @@ static void stores(void **state) {
       for (int i = 0; i < 256; i++) {
         int x = i % 16, y = i / 16 % 8, z = i / 128;
         float expected = 0.5f;
-        if (x >= 8 && x < 15 && y >= 6)
+        if (x >= 8 && y >= 6) /* 15 too: the row ends inside 16 bytes */
           expected = (float)(64 + x - 8 + (y - 6) * 8 + z * 32) + (add ? 0.5f : 0.0f);
         assert_true(d[i] == expected);
       }
@@ -231,6 +231,36 @@ static void stores(void **state) {
   rig_silent(r);
   for (int i = 0; i < 16; i++)
     assert_true(d[8 + i] == (float)(64 + i));
+}
+
+/* A row of 10 floats ends 8 bytes into 16, which are written whole. */
+static void overruns(void **state) {
+  enum { ROW = 16, ROWS = 8, KEPT = 10, END = 12 };
+  rig *r = *state;
+  gg_emu_map m = {GG_EMU_MAP_F32, 2, NULL, {KEPT, ROWS}, {64}, {ROW, ROWS}, {0}, 0, 0};
+  float *d = device(r, ROW * ROWS * 4, "D");
+  m.address = r->args.d = d;
+  encode(&r->args.map_d, &m);
+  r->blocks = 2;
+  r->args.k = END;
+  for (int i = 0; i < ROW * ROWS; i++)
+    d[i] = 0.5f;
+  rig_run(r, overrun);
+  rig_silent(r);
+  for (int i = 0; i < ROW * ROWS; i++)
+    assert_true(d[i] == (i % ROW < END ? (float)i : i % ROW == END ? -1.0f : 0.5f));
+  r->args.k = KEPT; /* another block's own */
+  rig_expect(r, overrun, GG_EMU_GLOBAL_RACE, "overrun_store", "overrun_st", 0);
+
+  /* Memory that ends with the last row, and with its 16 bytes. */
+  r->blocks = 1;
+  m.address = r->args.d = device(r, ROW * (ROWS - 1) * 4 + END * 4, "whole");
+  encode(&r->args.map_d, &m);
+  rig_run(r, overrun);
+  rig_silent(r);
+  m.address = r->args.d = device(r, ROW * (ROWS - 1) * 4 + KEPT * 4, "short");
+  encode(&r->args.map_d, &m);
+  rig_expect(r, overrun, GG_EMU_OUT_OF_BOUNDS, "overrun_store", NULL, 0);
 }
 
 static int setup(void **state) {
@@ -250,6 +280,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(products, setup, teardown),
       cmocka_unit_test_setup_teardown(loads, setup, teardown),
       cmocka_unit_test_setup_teardown(stores, setup, teardown),
+      cmocka_unit_test_setup_teardown(overruns, setup, teardown),
   };
   return cmocka_run_group_tests_name("emu_products", tests, NULL, NULL);
 }
