@@ -29,8 +29,16 @@ typedef enum ggd_mma {
   GGD_M16N8K32_E5M2_E4M3,
   GGD_M16N8K32_S8,
   GGD_M16N8K32_U8,
+  GGD_M16N8K32_S8_U8,
+  GGD_M16N8K32_U8_S8,
   GGD_M16N8K16_S8,
-  GGD_M8N8K16_S8
+  GGD_M16N8K16_U8,
+  GGD_M16N8K16_S8_U8,
+  GGD_M16N8K16_U8_S8,
+  GGD_M8N8K16_S8,
+  GGD_M8N8K16_U8,
+  GGD_M8N8K16_S8_U8,
+  GGD_M8N8K16_U8_S8
 } ggd_mma;
 
 #ifdef __cplusplus
@@ -50,6 +58,7 @@ void gg_emu_wmma_load(void *r, const void *p, unsigned off, unsigned ld, unsigne
 void gg_emu_wmma_store(const void *p, unsigned off, const void *r, unsigned ld, unsigned spec,
                        int line);
 void gg_emu_wmma_mma(void *d, const unsigned *a, const unsigned *b, unsigned spec, int line);
+void gg_emu_wmma_f64(double *d, const double *a, const double *b, unsigned spec, int line);
 
 void gg_emu_mbar_init(unsigned off, unsigned count, int line);
 void gg_emu_mbar_inval(unsigned off, int line);
@@ -139,8 +148,16 @@ void gg_emu_nanosleep(int line);
 #define gg_mma_m16n8k32_e5m2_e4m3(d, a, b) gg_emu_mma_f32(d, a, b, GGD_M16N8K32_E5M2_E4M3, __LINE__)
 #define gg_mma_m16n8k32_s8(d, a, b)        gg_emu_mma_s32(d, a, b, GGD_M16N8K32_S8, __LINE__)
 #define gg_mma_m16n8k32_u8(d, a, b)        gg_emu_mma_s32(d, a, b, GGD_M16N8K32_U8, __LINE__)
+#define gg_mma_m16n8k32_s8_u8(d, a, b)     gg_emu_mma_s32(d, a, b, GGD_M16N8K32_S8_U8, __LINE__)
+#define gg_mma_m16n8k32_u8_s8(d, a, b)     gg_emu_mma_s32(d, a, b, GGD_M16N8K32_U8_S8, __LINE__)
 #define gg_mma_m16n8k16_s8(d, a, b)        gg_emu_mma_s32(d, a, b, GGD_M16N8K16_S8, __LINE__)
+#define gg_mma_m16n8k16_u8(d, a, b)        gg_emu_mma_s32(d, a, b, GGD_M16N8K16_U8, __LINE__)
+#define gg_mma_m16n8k16_s8_u8(d, a, b)     gg_emu_mma_s32(d, a, b, GGD_M16N8K16_S8_U8, __LINE__)
+#define gg_mma_m16n8k16_u8_s8(d, a, b)     gg_emu_mma_s32(d, a, b, GGD_M16N8K16_U8_S8, __LINE__)
 #define gg_mma_m8n8k16_s8(d, a, b)         gg_emu_mma_s32(d, a, b, GGD_M8N8K16_S8, __LINE__)
+#define gg_mma_m8n8k16_u8(d, a, b)         gg_emu_mma_s32(d, a, b, GGD_M8N8K16_U8, __LINE__)
+#define gg_mma_m8n8k16_s8_u8(d, a, b)      gg_emu_mma_s32(d, a, b, GGD_M8N8K16_S8_U8, __LINE__)
+#define gg_mma_m8n8k16_u8_s8(d, a, b)      gg_emu_mma_s32(d, a, b, GGD_M8N8K16_U8_S8, __LINE__)
 #define gg_mma_m8n8k4_f64(d, a, b)         gg_emu_mma_f64(d, a, b, 8, 4, __LINE__)
 #define gg_mma_m16n8k4_f64(d, a, b)        gg_emu_mma_f64(d, a, b, 16, 4, __LINE__)
 #define gg_mma_m16n8k8_f64(d, a, b)        gg_emu_mma_f64(d, a, b, 16, 8, __LINE__)
@@ -301,9 +318,9 @@ GGD_INLINE ggd_u64 gg_wgmma_desc(unsigned off, unsigned lbo, unsigned sbo, unsig
 
 /* -- wmma ------------------------------------------------------------------------------------- */
 
-/* shape: 0 m16n16k16, 1 m32n8k16, 2 m8n32k16, 3 m16n16k8; type: ggd_type, of accumulators 0 f32,
- * 1 f16, 2 s32; role: 0 A, 1 B, 2 C or D; col: 1. Of a product: col of A, col of B, accumulators.
- */
+/* shape: 0 m16n16k16, 1 m32n8k16, 2 m8n32k16, 3 m16n16k8, 4 m8n8k4; type: ggd_type, of accumulators
+ * 0 f32, 1 f16, 2 s32, 3 f64; role: 0 A, 1 B, 2 C or D; col: 1. Of a product: col of A, col of B,
+ * accumulators. */
 #define GGD_WMMA(shape, type, role, col)                                                           \
   ((unsigned)(shape) | (unsigned)(type) << 4 | (unsigned)(role) << 8 | (unsigned)(col) << 10)
 #define GGD_WMMA_S(r, off, ld, shape, type, role, col)                                             \
@@ -316,6 +333,8 @@ GGD_INLINE ggd_u64 gg_wgmma_desc(unsigned off, unsigned lbo, unsigned sbo, unsig
   gg_emu_wmma_store(p, 0, r, ld, GGD_WMMA(shape, type, 2, col), __LINE__)
 #define GGD_WMMA_MMA(d, a, b, shape, type, acc, cols)                                              \
   gg_emu_wmma_mma(d, a, b, GGD_WMMA(shape, type, 0, cols) | (unsigned)(acc) << 12, __LINE__)
+#define GGD_WMMA_F64(d, a, b, cols)                                                                \
+  gg_emu_wmma_f64(d, a, b, GGD_WMMA(4, 3, 0, cols) | 3u << 12, __LINE__)
 
 /* setmaxnreg, wgmma and wmma, a line for each name. */
 #include "gg_emu_names_narrow.h"

@@ -16,31 +16,56 @@ typedef struct shape {
   emu_sum sum;
 } shape;
 
-/* fp8 goes through f16 on Hopper: two sums of 16; not verified there. f16 accumulators are not
- * either. */
-/* clang-format off */
+#define SUM_BF16                                                                                   \
+  { -126, -126, 25, 23 }
+#define SUM_F16                                                                                    \
+  { -14, -14, 25, 23 }
+#define SUM_HALF                                                                                   \
+  { -14, -14, 25, 10 }
+#define SUM_TF32                                                                                   \
+  { -126, -126, 25, 23 }
+#define FLOAT(SHAPE, NAME, M, K, A, B, STEP, SUM)                                                  \
+  [GGD_##SHAPE] = {"gg_mma_" NAME, M, K, EMU_##A, EMU_##B, STEP, SUM}
+#define INTEGER(SHAPE, NAME, M, K, A, B)                                                           \
+  [GGD_##SHAPE] = {"gg_mma_" NAME, M, K, EMU_##A, EMU_##B, 0, {0, 0, 0, 0}}
+#define INTEGERS(SHAPE, NAME, M, K)                                                                \
+  INTEGER(SHAPE##_S8, NAME "_s8", M, K, S8, S8), INTEGER(SHAPE##_U8, NAME "_u8", M, K, U8, U8),    \
+      INTEGER(SHAPE##_S8_U8, NAME "_s8_u8", M, K, S8, U8),                                         \
+      INTEGER(SHAPE##_U8_S8, NAME "_u8_s8", M, K, U8, S8)
+
 static const shape shapes[] = {
-    [GGD_M16N8K16_BF16] = {"gg_mma_m16n8k16_bf16", 16, 16, EMU_BF16, EMU_BF16, 16, {-126, -126, 25, 23}},
-    [GGD_M16N8K16_F16] = {"gg_mma_m16n8k16_f16", 16, 16, EMU_F16, EMU_F16, 16, {-14, -14, 25, 23}},
-    [GGD_M16N8K8_F16] = {"gg_mma_m16n8k8_f16", 16, 8, EMU_F16, EMU_F16, 8, {-14, -14, 25, 23}},
-    [GGD_M16N8K16_F16_ACC16] = {"gg_mma_m16n8k16_f16_acc16", 16, 16, EMU_F16, EMU_F16, 16, {-14, -14, 25, 10}},
-    [GGD_M16N8K8_F16_ACC16] = {"gg_mma_m16n8k8_f16_acc16", 16, 8, EMU_F16, EMU_F16, 8, {-14, -14, 25, 10}},
-    [GGD_M16N8K8_TF32] = {"gg_mma_m16n8k8_tf32", 16, 8, EMU_TF32, EMU_TF32, 8, {-126, -126, 25, 23}},
-    [GGD_M16N8K32_E4M3] = {"gg_mma_m16n8k32_e4m3", 16, 32, EMU_E4M3, EMU_E4M3, 16, {-14, -14, 25, 23}},
-    [GGD_M16N8K32_E5M2] = {"gg_mma_m16n8k32_e5m2", 16, 32, EMU_E5M2, EMU_E5M2, 16, {-14, -14, 25, 23}},
-    [GGD_M16N8K32_E4M3_E5M2] = {"gg_mma_m16n8k32_e4m3_e5m2", 16, 32, EMU_E4M3, EMU_E5M2, 16, {-14, -14, 25, 23}},
-    [GGD_M16N8K32_E5M2_E4M3] = {"gg_mma_m16n8k32_e5m2_e4m3", 16, 32, EMU_E5M2, EMU_E4M3, 16, {-14, -14, 25, 23}},
-    [GGD_M16N8K32_S8] = {"gg_mma_m16n8k32_s8", 16, 32, EMU_S8, EMU_S8, 0, {0, 0, 0, 0}},
-    [GGD_M16N8K32_U8] = {"gg_mma_m16n8k32_u8", 16, 32, EMU_U8, EMU_U8, 0, {0, 0, 0, 0}},
-    [GGD_M16N8K16_S8] = {"gg_mma_m16n8k16_s8", 16, 16, EMU_S8, EMU_S8, 0, {0, 0, 0, 0}},
-    [GGD_M8N8K16_S8] = {"gg_mma_m8n8k16_s8", 8, 16, EMU_S8, EMU_S8, 0, {0, 0, 0, 0}},
+    FLOAT(M16N8K16_BF16, "m16n8k16_bf16", 16, 16, BF16, BF16, 16, SUM_BF16),
+    FLOAT(M16N8K16_F16, "m16n8k16_f16", 16, 16, F16, F16, 16, SUM_F16),
+    FLOAT(M16N8K8_F16, "m16n8k8_f16", 16, 8, F16, F16, 8, SUM_F16),
+    FLOAT(M16N8K16_F16_ACC16, "m16n8k16_f16_acc16", 16, 16, F16, F16, 16, SUM_HALF),
+    FLOAT(M16N8K8_F16_ACC16, "m16n8k8_f16_acc16", 16, 8, F16, F16, 8, SUM_HALF),
+    FLOAT(M16N8K8_TF32, "m16n8k8_tf32", 16, 8, TF32, TF32, 8, SUM_TF32),
+    FLOAT(M16N8K32_E4M3, "m16n8k32_e4m3", 16, 32, E4M3, E4M3, 16, SUM_F16),
+    FLOAT(M16N8K32_E5M2, "m16n8k32_e5m2", 16, 32, E5M2, E5M2, 16, SUM_F16),
+    FLOAT(M16N8K32_E4M3_E5M2, "m16n8k32_e4m3_e5m2", 16, 32, E4M3, E5M2, 16, SUM_F16),
+    FLOAT(M16N8K32_E5M2_E4M3, "m16n8k32_e5m2_e4m3", 16, 32, E5M2, E4M3, 16, SUM_F16),
+    INTEGERS(M16N8K32, "m16n8k32", 16, 32),
+    INTEGERS(M16N8K16, "m16n8k16", 16, 16),
+    INTEGERS(M8N8K16, "m8n8k16", 8, 16),
 };
-/* clang-format on */
+
+/* fp8 has no tensor core of its own on Hopper: ptxas converts to f16, multiplies from zero in two
+ * steps of 16, and adds D with a plain addition. */
+static int goes_through_f16(const shape *s) {
+  return s->step == 16 && s->k == 32;
+}
 
 typedef struct mma_arg {
   void *d;
   const void *a, *b;
 } mma_arg;
+
+/* Where element i of the t-th thread's register lies along k, `pair` registers further. Elements 0
+ * and 1 of four go first where the product takes two steps. */
+static int k_at(const shape *s, int e, int t, int i, int pair) {
+  if (goes_through_f16(s)) return i / 2 * 16 + pair * 8 + t * 2 + i % 2;
+  return e * t + i + pair * 4 * e;
+}
 
 /* a[m][k] and b[k][n]. */
 static void gather(const emu_warp *p, uint32_t mask, const shape *s, float a[16][EMU_K_MOST],
@@ -56,19 +81,17 @@ static void gather(const emu_warp *p, uint32_t mask, const shape *s, float a[16]
     for (int q = 0; q < a_words; q++) {
       ggi_emu_unpack(s->a, wa[q], x);
       for (int i = 0; i < e; i++)
-        a[g + q % halves * 8][e * t + i + q / halves * 4 * e] = x[i];
+        a[g + q % halves * 8][k_at(s, e, t, i, q / halves)] = x[i];
     }
     for (int q = 0; q < b_words; q++) {
       ggi_emu_unpack(s->b, wb[q], x);
       for (int i = 0; i < e; i++)
-        b[e * t + i + q * 4 * e][g] = x[i];
+        b[k_at(s, e, t, i, q)][g] = x[i];
     }
   }
 }
 
-static void product_float(const emu_warp *p, uint32_t mask, const shape *s, float a[16][EMU_K_MOST],
-                          float b[EMU_K_MOST][8]) {
-  float c[16][8] = {{0}};
+static void accumulators(const emu_warp *p, uint32_t mask, const shape *s, float c[16][8]) {
   for (int lane = 0; lane < EMU_WARP; lane++) {
     if ((mask >> lane & 1) == 0) continue;
     const float *d = ((const mma_arg *)p->arg[lane])->d;
@@ -77,8 +100,9 @@ static void product_float(const emu_warp *p, uint32_t mask, const shape *s, floa
       c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2] =
           s->sum.kept == 10 ? ggi_emu_from_f16(packed[i / 2] >> i % 2 * 16 & 0xffff) : d[i];
   }
-  for (int k = 0; k < s->k; k += s->step)
-    ggi_emu_sum(&s->sum, c[0], 8, &a[0][k], EMU_K_MOST, b[k], 8, 16, 8, s->step);
+}
+
+static void results(const emu_warp *p, uint32_t mask, const shape *s, float c[16][8]) {
   for (int lane = 0; lane < EMU_WARP; lane++) {
     if ((mask >> lane & 1) == 0) continue;
     float *d = ((const mma_arg *)p->arg[lane])->d;
@@ -93,6 +117,18 @@ static void product_float(const emu_warp *p, uint32_t mask, const shape *s, floa
       }
     }
   }
+}
+
+static void product_float(const emu_warp *p, uint32_t mask, const shape *s, float a[16][EMU_K_MOST],
+                          float b[EMU_K_MOST][8]) {
+  float c[16][8] = {{0}}, d[16][8] = {{0}};
+  const int apart = goes_through_f16(s);
+  accumulators(p, mask, s, c);
+  for (int k = 0; k < s->k; k += s->step)
+    ggi_emu_sum(&s->sum, apart ? d[0] : c[0], 8, &a[0][k], EMU_K_MOST, b[k], 8, 16, 8, s->step);
+  for (int i = 0; i < 16 * 8 && apart; i++)
+    c[i / 8][i % 8] = gg_add_f32(c[i / 8][i % 8], d[i / 8][i % 8]);
+  results(p, mask, s, c);
 }
 
 static void product_int(const emu_warp *p, uint32_t mask, const shape *s, float a[16][EMU_K_MOST],

@@ -3,9 +3,11 @@
  *
  * The emulator's own layout: a fragment holds its matrix in the order of its layout (row or col),
  * lane l the l-th 32nd of it, packed. A product reads fragments by the layouts that it names, so
- * loading with another one gives wrong values, as on the device. Sums are those of mma.sync.
+ * loading with another one gives wrong values, as on the device. Sums are those of mma.sync, but
+ * tf32 takes two steps of 4 along k: ptxas writes HMMA.1684 for it, HMMA.1688 for mma.sync.
  */
 #include "emu_tensor.h"
+#include <math.h>
 #include <string.h>
 
 enum { SIDE_MOST = 32 };
@@ -29,12 +31,13 @@ typedef struct sides {
 } sides;
 
 static sides sides_of(unsigned spec) {
-  static const sides all[] = {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}, {16, 16, 8}};
+  static const sides all[] = {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}, {16, 16, 8}, {8, 8, 4}};
   return all[shape_of(spec)];
 }
 
-/* Bytes of an element in memory; C and D: type is 0 f32, 1 f16, 2 s32. */
+/* Bytes of an element in memory; C and D: type is 0 f32, 1 f16, 2 s32. The last shape has f64. */
 static int bytes_of(unsigned spec) {
+  if (shape_of(spec) == 4) return 8;
   if (role_of(spec) == 2) return type_of(spec) == 1 ? 2 : 4;
   return ggi_emu_format_bytes((emu_format)type_of(spec));
 }
@@ -146,70 +149,126 @@ typedef struct product_arg {
   const void *a, *b;
 } product_arg;
 
-/* matrix[row][column] of A or B, whose layout is `column`. */
-static void gather(const emu_warp *p, uint32_t mask, unsigned spec, int role, int column,
-                   float out[SIDE_MOST][SIDE_MOST]) {
-  unsigned of = (spec & 0xff) | (unsigned)role << 8 | (unsigned)column << 10;
-  emu_format format = (emu_format)type_of(of);
-  int major, minor, each = 4 / ggi_emu_format_bytes(format);
-  matrix_of(of, &major, &minor);
-  int count = major * minor / EMU_WARP;
-  for (int lane = 0; lane < EMU_WARP; lane++) {
-    if ((mask >> lane & 1) == 0) continue;
-    const product_arg *arg = p->arg[lane];
+/* Of element e of A or B, in the order of its layout `column`: which lane has it, where it stands.
+ */
+typedef struct place {
+  int lane, i, row, column;
+} place;
+
+static place place_of(unsigned spec, int role, int column, int e) {
+  int major, minor;
+  matrix_of((spec & 0xff) | (unsigned)role << 8 | (unsigned)column << 10, &major, &minor);
+  int count = major * minor / EMU_WARP, outer = e / minor, inner = e % minor;
+  return (place){e / count, e % count, column ? inner : outer, column ? outer : inner};
+}
+
+static int elements_of(unsigned spec, int role) {
+  int major, minor;
+  matrix_of((spec & 0xff) | (unsigned)role << 8, &major, &minor);
+  return major * minor;
+}
+
+static int column_of(unsigned spec, int role) {
+  return (int)(spec >> (10 + role) & 1);
+}
+
+/* matrix[row][column] of A or B. */
+static void gather(const emu_warp *p, uint32_t mask, int role, float out[SIDE_MOST][SIDE_MOST]) {
+  unsigned spec = p->collective_op;
+  emu_format format = (emu_format)type_of(spec);
+  int each = 4 / ggi_emu_format_bytes(format);
+  for (int e = 0; e < elements_of(spec, role); e++) {
+    place at = place_of(spec, role, column_of(spec, role), e);
+    if ((mask >> at.lane & 1) == 0) continue;
+    const product_arg *arg = p->arg[at.lane];
     const unsigned *words = role == 0 ? arg->a : arg->b;
-    for (int i = 0; i < count; i++) {
-      float x[4];
-      int e = lane * count + i, outer = e / minor, inner = e % minor;
-      ggi_emu_unpack(format, words[i / each], x);
-      out[column ? inner : outer][column ? outer : inner] = x[i % each];
-    }
+    float x[4];
+    ggi_emu_unpack(format, words[at.i / each], x);
+    out[at.row][at.column] = x[at.i % each];
   }
 }
 
-/* Register i of the lane is D[row][column]: D is kept row by row. */
+/* Element e of D, which is kept row by row, 8 a lane: read before the product, written after. */
+static void put_float(const product_arg *arg, int i, int half, float c) {
+  unsigned *word = &((unsigned *)arg->d)[i / 2];
+  if (half)
+    *word = (*word & 0xffff0000u >> i % 2 * 16) | ggi_emu_to_f16(c) << i % 2 * 16;
+  else
+    ((float *)arg->d)[i] = c;
+}
+
+static float get_float(const product_arg *arg, int i, int half) {
+  return half ? ggi_emu_from_f16(((const unsigned *)arg->d)[i / 2] >> i % 2 * 16 & 0xffff)
+              : ((const float *)arg->d)[i];
+}
+
 static void product(emu_world *w, emu_warp *p, uint32_t mask) {
   static const emu_sum sums[] = {
       {-126, -126, 25, 23}, {-14, -14, 25, 23}, {-126, -126, 25, 23}, {-14, -14, 25, 10}};
   unsigned spec = p->collective_op;
   float a[SIDE_MOST][SIDE_MOST] = {{0}}, b[SIDE_MOST][SIDE_MOST] = {{0}}, c[256] = {0};
-  int sum[256] = {0};
   sides s = sides_of(spec);
-  int acc = (int)(spec >> 12 & 3), integers = acc == 2;
+  int half = (spec >> 12 & 3) == 1, step = type_of(spec) == EMU_TF32 ? 4 : s.k;
   ggi_emu_whole_warp(w, p, mask, "gg_wmma_mma");
-  gather(p, mask, spec, 0, (int)(spec >> 10 & 1), a);
-  gather(p, mask, spec, 1, (int)(spec >> 11 & 1), b);
-  for (int e = 0; e < 256 && !integers; e++) {
-    if ((mask >> e / 8 & 1) == 0) continue;
-    const product_arg *arg = p->arg[e / 8];
-    const unsigned *packed = arg->d;
-    c[e] = acc == 1 ? ggi_emu_from_f16(packed[e % 8 / 2] >> e % 2 * 16 & 0xffff)
-                    : ((const float *)arg->d)[e % 8];
-  }
-  if (integers) {
-    for (int e = 0; e < 256; e++)
-      for (int k = 0; k < s.k; k++)
-        sum[e] += (int)a[e / s.n][k] * (int)b[k][e % s.n];
-  } else {
-    ggi_emu_sum(&sums[acc == 1 ? 3 : type_of(spec)], c, s.n, a[0], SIDE_MOST, b[0], SIDE_MOST, s.m,
-                s.n, s.k);
-  }
+  gather(p, mask, 0, a);
+  gather(p, mask, 1, b);
+  for (int e = 0; e < 256; e++)
+    if ((mask >> e / 8 & 1) != 0) c[e] = get_float(p->arg[e / 8], e % 8, half);
+  for (int k = 0; k < s.k; k += step)
+    ggi_emu_sum(&sums[half ? 3 : type_of(spec)], c, s.n, &a[0][k], SIDE_MOST, b[k], SIDE_MOST, s.m,
+                s.n, step);
+  for (int e = 0; e < 256; e++)
+    if ((mask >> e / 8 & 1) != 0) put_float(p->arg[e / 8], e % 8, half, c[e]);
+}
+
+static void product_int(emu_world *w, emu_warp *p, uint32_t mask) {
+  float a[SIDE_MOST][SIDE_MOST] = {{0}}, b[SIDE_MOST][SIDE_MOST] = {{0}};
+  sides s = sides_of(p->collective_op);
+  ggi_emu_whole_warp(w, p, mask, "gg_wmma_mma");
+  gather(p, mask, 0, a);
+  gather(p, mask, 1, b);
   for (int e = 0; e < 256; e++) {
     if ((mask >> e / 8 & 1) == 0) continue;
-    const product_arg *arg = p->arg[e / 8];
-    unsigned *words = arg->d, *half = &words[e % 8 / 2];
-    if (integers)
-      words[e % 8] += (unsigned)sum[e];
-    else if (acc == 1)
-      *half = (*half & 0xffff0000u >> e % 2 * 16) | ggi_emu_to_f16(c[e]) << e % 2 * 16;
-    else
-      ((float *)arg->d)[e % 8] = c[e];
+    int sum = 0;
+    for (int k = 0; k < s.k; k++)
+      sum += (int)a[e / s.n][k] * (int)b[k][e % s.n];
+    ((unsigned *)((const product_arg *)p->arg[e / 8])->d)[e % 8] += (unsigned)sum; /* wraps */
   }
 }
 
-void gg_emu_wmma_mma(void *d, const unsigned *a, const unsigned *b, unsigned spec, int line) {
+/* One fma after the other, in the order of k, as mma.sync. */
+static void product_f64(emu_world *w, emu_warp *p, uint32_t mask) {
+  double ab[2][8][8] = {{{0}}}; /* A by rows, B by columns */
+  unsigned spec = p->collective_op;
+  ggi_emu_whole_warp(w, p, mask, "gg_wmma_mma");
+  for (int role = 0; role < 2; role++)
+    for (int e = 0; e < elements_of(spec, role); e++) {
+      place at = place_of(spec, role, column_of(spec, role), e);
+      if ((mask >> at.lane & 1) == 0) continue;
+      const product_arg *arg = p->arg[at.lane];
+      double x = ((const double *)(role == 0 ? arg->a : arg->b))[at.i];
+      ab[role][role == 0 ? at.row : at.column][role == 0 ? at.column : at.row] = x;
+    }
+  for (int e = 0; e < 64; e++) {
+    if ((mask >> e / 2 & 1) == 0) continue;
+    double *d = &((double *)((const product_arg *)p->arg[e / 2])->d)[e % 2];
+    for (int k = 0; k < 4; k++)
+      *d = fma(ab[0][e / 8][k], ab[1][e % 8][k], *d);
+  }
+}
+
+static void run(void *d, const void *a, const void *b, emu_perform *perform, unsigned spec,
+                int line) {
   emu_world *w = ggi_emu_world;
   product_arg arg = {d, a, b};
   ggi_emu_step(w, line);
-  ggi_emu_collective(w, &arg, product, spec, "gg_wmma_mma", line);
+  ggi_emu_collective(w, &arg, perform, spec, "gg_wmma_mma", line);
+}
+
+void gg_emu_wmma_mma(void *d, const unsigned *a, const unsigned *b, unsigned spec, int line) {
+  run(d, a, b, (spec >> 12 & 3) == 2 ? product_int : product, spec, line);
+}
+
+void gg_emu_wmma_f64(double *d, const double *a, const double *b, unsigned spec, int line) {
+  run(d, a, b, product_f64, spec, line);
 }

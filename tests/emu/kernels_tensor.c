@@ -62,6 +62,21 @@ void wmma_tf32(const gg_args p) {
   gg_wmma_store_d_m16n16k8_f32_row_global(p.d, c, 16);
 }
 
+void wmma_f64(const gg_args p) {
+  double a[1], b[1], c[2];
+  COPY_IN(0, p.a, 64)
+  COPY_IN(4096, p.b, 64)
+  gg_syncwarp();
+  gg_wmma_load_a_m8n8k4_f64_col_shared(a, 0, 8);
+  gg_wmma_load_b_m8n8k4_f64_row_shared(b, 4096, 8);
+  gg_wmma_load_c_m8n8k4_f64_row_global(c, p.c, 8);
+  gg_wmma_mma_m8n8k4_f64_col_row(c, a, b);
+  gg_wmma_store_d_m8n8k4_f64_row_shared(2048, c, 8);
+  gg_syncwarp();
+  gg_wmma_load_c_m8n8k4_f64_col_shared(c, 2048, 8);
+  gg_wmma_store_d_m8n8k4_f64_col_global(p.d, c, 8);
+}
+
 /* -- Neighbours share a word but no byte; with p.k = 1 they share a byte -- */
 
 void narrow(const gg_args p) {

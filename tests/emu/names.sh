@@ -6,23 +6,23 @@ set -eu
 
 wmma() {
   awk 'BEGIN {
-    split("m16n16k16 m32n8k16 m8n32k16 m16n16k8", shapes, " ")
+    split("m16n16k16 m32n8k16 m8n32k16 m16n16k8 m8n8k4", shapes, " ")
     split("row col", layouts, " ")
-    split("f32 f16 s32", accs, " ")
-    for (s = 0; s < 4; s++) {
-      split(s == 3 ? "tf32" : "f16 bf16 s8 u8", types, " ")
-      for (t = 1; t <= (s == 3 ? 1 : 4); t++)
+    split("f32 f16 s32 f64", accs, " ")
+    for (s = 0; s < 5; s++) {
+      count = split(s == 4 ? "f64" : s == 3 ? "tf32" : "f16 bf16 s8 u8", types, " ")
+      for (t = 1; t <= count; t++)
         for (l = 0; l < 2; l++)
           for (r = 0; r < 2; r++)
-            load(shapes[s + 1] "_" types[t], s, "GGD_T_" toupper(types[t]), r, l)
-      for (c = 0; c < (s == 3 ? 1 : 3); c++)
+            load(shapes[s + 1] "_" types[t], s, s == 4 ? 3 : "GGD_T_" toupper(types[t]), r, l)
+      for (c = s == 4 ? 3 : 0; c < (s == 4 ? 4 : s == 3 ? 1 : 3); c++)
         for (l = 0; l < 2; l++) {
           load(shapes[s + 1] "_" accs[c + 1], s, c, 2, l)
           name = "#define gg_wmma_store_d_" shapes[s + 1] "_" accs[c + 1] "_" layouts[l + 1]
           print name "_shared(off, r, ld) GGD_WMMA_SS(off, r, ld, " s ", " c ", " l ")"
           print name "_global(p, r, ld) GGD_WMMA_GS(p, r, ld, " s ", " c ", " l ")"
         }
-      for (t = 1; t <= (s == 3 ? 1 : 4); t++) {
+      for (t = 1; t <= count; t++) {
         mma(s, types[t], types[t] ~ /8$/ ? 2 : 0)
         if (types[t] == "f16") mma(s, "f16", 1)
       }
@@ -37,8 +37,9 @@ wmma() {
     for (a = 0; a < 2; a++)
       for (b = 0; b < 2; b++)
         print "#define gg_wmma_mma_" shapes[s + 1] "_" type (acc == 1 ? "_acc16" : "") "_" \
-              layouts[a + 1] "_" layouts[b + 1] "(d, a, b) GGD_WMMA_MMA(d, a, b, " s ", GGD_T_" \
-              toupper(type) ", " acc ", " a + 2 * b ")"
+              layouts[a + 1] "_" layouts[b + 1] "(d, a, b) GGD_WMMA_" (type == "f64" \
+              ? "F64(d, a, b, " : "MMA(d, a, b, " s ", GGD_T_" toupper(type) ", " acc ", ") \
+              a + 2 * b ")"
   }'
 }
 

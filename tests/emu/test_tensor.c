@@ -81,6 +81,34 @@ static void wmma(void **state) {
   }
 }
 
+/* A lies by columns, B and C by rows; D by rows, though it went out and in again by both. */
+static void wmma_doubles(void **state) {
+  rig *r = *state;
+  double *a = device(r, 256, "A"), *b = device(r, 256, "B");
+  double *c = device(r, 512, "C"), *d = device(r, 512, "D");
+  for (int i = 0; i < 32; i++) {
+    a[i] = 1.0 + i * 0.37;
+    b[i] = 3.0 - i * 0.11;
+  }
+  for (int i = 0; i < 64; i++)
+    c[i] = i;
+  r->args.a = a;
+  r->args.b = b;
+  r->args.c = c;
+  r->args.d = d;
+  r->threads = 32;
+  r->shared_bytes = 8192;
+  rig_run(r, wmma_f64);
+  rig_silent(r);
+  for (int m = 0; m < 8; m++)
+    for (int n = 0; n < 8; n++) {
+      double sum = c[m * 8 + n];
+      for (int k = 0; k < 4; k++)
+        sum = fma(a[k * 8 + m], b[k * 8 + n], sum);
+      assert_true(d[m * 8 + n] == sum);
+    }
+}
+
 /* -- mma of doubles -- */
 
 static void mma_f64(void **state) {
@@ -372,6 +400,7 @@ static int teardown(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(wmma, setup, teardown),
+      cmocka_unit_test_setup_teardown(wmma_doubles, setup, teardown),
       cmocka_unit_test_setup_teardown(mma_f64, setup, teardown),
       cmocka_unit_test(formats),
       cmocka_unit_test_setup_teardown(exchanges, setup, teardown),
