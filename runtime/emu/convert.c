@@ -1,4 +1,4 @@
-/* convert.c - conversions between number formats: pure. */
+/* convert.c - conversions between number formats: pure, but for the option to keep NaN. */
 #include "emu_tensor.h"
 #include <math.h>
 #include <string.h>
@@ -35,13 +35,13 @@ unsigned gg_emu_cvt_e5m2(float x) {
   return to_fp8(x, 2, -14, 57344, 0x7b);
 }
 
-/* To nearest, ties away from zero. */
+/* To nearest, ties away from zero. What is not finite is cut: a NaN that has its bits among the
+ * last 13 only becomes an infinity. */
 unsigned gg_emu_cvt_tf32(float f) {
   uint32_t x;
   memcpy(&x, &f, sizeof x);
-  if ((x & 0x7fffffff) > 0x7f800000) return 0x7fffffff;
-  if ((x & 0x7fffffff) == 0x7f800000) return x;
-  return (x + 0x1000) & 0xffffe000u;
+  if ((x & 0x7f800000) != 0x7f800000) x += 0x1000;
+  return x & 0xffffe000u;
 }
 
 /* To nearest even, saturated; NaN gives 0. */
@@ -52,10 +52,16 @@ int gg_emu_cvt_integer(float x, int least, int most) {
   return (int)lrintf(x);
 }
 
+float gg_emu_nan(float x) {
+  const uint32_t one = 0x7fffffff;
+  if (ggi_emu_world == NULL || !ggi_emu_world->options.keep_nan) memcpy(&x, &one, sizeof x);
+  return x;
+}
+
 float gg_emu_unpack(unsigned x, int format) {
   float out[4];
   ggi_emu_unpack((emu_format)format, x, out);
-  return out[0];
+  return isnan(out[0]) ? gg_emu_nan(out[0]) : out[0];
 }
 
 /* Bytes 0-3 of a and 4-7 of b, four chosen; bit 3 of a selector spreads the byte's sign. */

@@ -35,6 +35,9 @@ typedef struct gg_emu_options {
   int max_shared_bytes;      /* per block, dynamic */
   int arch;                  /* compute capability x 10; 90 */
   uint64_t max_steps; /* primitives a thread may execute; beyond it its block is given up. 0: any */
+  int keep_nan; /* 1: sums, products and conversions to f32 keep the bits of a NaN they are given,
+                   so that it can be told where it came from; 0: they give one pattern, as a GPU
+                   does */
 } gg_emu_options;
 
 /* What went wrong. ORDER FINDING (emu/report.c). Names are stable: tests and --json use them. */

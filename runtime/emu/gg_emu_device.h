@@ -144,6 +144,7 @@ unsigned gg_emu_cvt_e5m2(float x) __attribute__((const));
 unsigned gg_emu_cvt_tf32(float x) __attribute__((const));
 int gg_emu_cvt_integer(float x, int least, int most) __attribute__((const));
 float gg_emu_unpack(unsigned x, int format) __attribute__((const));
+float gg_emu_nan(float x) __attribute__((const));
 unsigned gg_emu_prmt(unsigned a, unsigned b, unsigned selector) __attribute__((const));
 
 float fmaf(float, float, float) GGD_NOTHROW;
@@ -311,50 +312,6 @@ GGD_FORM(u32x4, GGD_U32X4, unsigned, 4, 16)
 #define gg_bar_sync(id, threads)   gg_emu_bar_sync(id, threads, __LINE__)
 #define gg_bar_arrive(id, threads) gg_emu_bar_arrive(id, threads, __LINE__)
 
-/* -- Arithmetic that never fuses, whatever -ffp-contract says ---------------------------------- */
-
-#if defined(__x86_64__)
-#define GGD_ROUNDED(x) __asm__("" : "+x"(x))
-#elif defined(__aarch64__)
-#define GGD_ROUNDED(x) __asm__("" : "+w"(x))
-#else
-#define GGD_ROUNDED(x) __asm__("" : "+m"(x))
-#endif
-
-#define GGD_ROUND(name, T, op)                                                                     \
-  GGD_INLINE T name(T a, T b) {                                                                    \
-    T r = a op b;                                                                                  \
-    GGD_ROUNDED(r);                                                                                \
-    return r;                                                                                      \
-  }
-GGD_ROUND(gg_mul_f32, float, *)
-GGD_ROUND(gg_add_f32, float, +)
-GGD_ROUND(gg_mul_f64, double, *)
-GGD_ROUND(gg_add_f64, double, +)
-
-GGD_INLINE float gg_min_f32(float a, float b) {
-  return a != a || b < a ? b : a; /* a NaN gives way to a number */
-}
-GGD_INLINE float gg_max_f32(float a, float b) {
-  return a != a || b > a ? b : a;
-}
-GGD_INLINE unsigned gg_max_u32(unsigned a, unsigned b) {
-  return a > b ? a : b;
-}
-/* Whole numbers wrap. */
-GGD_INLINE int gg_mul_s32(int a, int b) {
-  return (int)((unsigned)a * (unsigned)b);
-}
-GGD_INLINE int gg_add_s32(int a, int b) {
-  return (int)((unsigned)a + (unsigned)b);
-}
-GGD_INLINE int gg_mad_s32(int a, int b, int c) {
-  return (int)((unsigned)a * (unsigned)b + (unsigned)c);
-}
-GGD_INLINE float gg_div_f32(float a, float b) {
-  return a / b;
-}
-
 GGD_INLINE unsigned gg_as_u32(float x) {
   union {
     float f;
@@ -371,6 +328,58 @@ GGD_INLINE float gg_as_f32(unsigned x) {
   v.u = x;
   return v.f;
 }
+/* Arithmetic in f32 gives one NaN on a GPU: see gg_emu_options.keep_nan. */
+GGD_INLINE float ggd_one_nan(float x) {
+  return x == x ? x : gg_emu_nan(x);
+}
+
+/* -- Arithmetic that never fuses, whatever -ffp-contract says ---------------------------------- */
+
+#if defined(__x86_64__)
+#define GGD_ROUNDED(x) __asm__("" : "+x"(x))
+#elif defined(__aarch64__)
+#define GGD_ROUNDED(x) __asm__("" : "+w"(x))
+#else
+#define GGD_ROUNDED(x) __asm__("" : "+m"(x))
+#endif
+
+#define GGD_ROUND(name, T, op, finish)                                                             \
+  GGD_INLINE T name(T a, T b) {                                                                    \
+    T r = a op b;                                                                                  \
+    GGD_ROUNDED(r);                                                                                \
+    return finish(r);                                                                              \
+  }
+GGD_ROUND(gg_mul_f32, float, *, ggd_one_nan)
+GGD_ROUND(gg_add_f32, float, +, ggd_one_nan)
+GGD_ROUND(gg_mul_f64, double, *, )
+GGD_ROUND(gg_add_f64, double, +, )
+
+/* A NaN gives way to a number; -0 lies below +0. */
+GGD_INLINE float gg_min_f32(float a, float b) {
+  if (a == b) return gg_as_f32(gg_as_u32(a) | gg_as_u32(b));
+  return ggd_one_nan(a != a || b < a ? b : a);
+}
+GGD_INLINE float gg_max_f32(float a, float b) {
+  if (a == b) return gg_as_f32(gg_as_u32(a) & gg_as_u32(b));
+  return ggd_one_nan(a != a || b > a ? b : a);
+}
+GGD_INLINE unsigned gg_max_u32(unsigned a, unsigned b) {
+  return a > b ? a : b;
+}
+/* Whole numbers wrap. */
+GGD_INLINE int gg_mul_s32(int a, int b) {
+  return (int)((unsigned)a * (unsigned)b);
+}
+GGD_INLINE int gg_add_s32(int a, int b) {
+  return (int)((unsigned)a + (unsigned)b);
+}
+GGD_INLINE int gg_mad_s32(int a, int b, int c) {
+  return (int)((unsigned)a * (unsigned)b + (unsigned)c);
+}
+GGD_INLINE float gg_div_f32(float a, float b) {
+  return ggd_one_nan(a / b);
+}
+
 GGD_INLINE float gg_abs_f32(float x) {
   return gg_as_f32(gg_as_u32(x) & 0x7fffffffu);
 }

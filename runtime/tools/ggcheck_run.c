@@ -39,6 +39,7 @@ bool ggcheck_session_open(ggcheck_session *s, uint64_t seed) {
   s->emu = ggi_device_emulator(s->device);
   ggi_device_keep_findings(s->device, 1);
   gg_emu_options_init(&s->options);
+  s->options.keep_nan = 1; /* its bits say which operand it came from */
   return true;
 }
 

@@ -1,4 +1,13 @@
 /* backend.h - memory, tensor maps and launches for both builds of device.cu. */
+enum { MEMORIES = 16 }; /* of one case */
+static void *memories[MEMORIES];
+static int memory_count;
+
+static void *memory_kept(void *p) {
+  if (memory_count == MEMORIES) exit(3);
+  return memories[memory_count++] = p;
+}
+
 #ifdef __CUDACC__
 #include <cuda.h>
 #include <cuda_runtime.h>
@@ -13,7 +22,11 @@ static void *memory_new(size_t bytes, const char *name) {
   void *p;
   cuda_ok(cudaMalloc(&p, bytes), name);
   cuda_ok(cudaMemset(p, 0xff, bytes), name);
-  return p;
+  return memory_kept(p);
+}
+static void memory_free_all(void) {
+  while (memory_count > 0)
+    cuda_ok(cudaFree(memories[--memory_count]), "cudaFree");
 }
 static void memory_put(void *to, const void *from, size_t bytes) {
   cuda_ok(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "copy to the device");
@@ -81,7 +94,11 @@ static void *memory_new(size_t bytes, const char *name) {
   if (emulated == NULL) emulated = gg_emu_create(NULL);
   void *p = gg_emu_alloc(emulated, bytes, name);
   if (p == NULL) exit(3);
-  return p;
+  return memory_kept(p);
+}
+static void memory_free_all(void) {
+  while (memory_count > 0)
+    gg_emu_free(emulated, memories[--memory_count]);
 }
 static void memory_put(void *to, const void *from, size_t bytes) {
   memcpy(to, from, bytes);

@@ -1,11 +1,13 @@
 /* device.cu - runs each kernel of kernels.cu on seeded data and writes what it computed, or
  * compares.
  *
- *   device FILE     on a GPU (built by nvcc): writes all words to FILE
- *                   emulated (built by a C compiler with -DGEMMGEN_EMULATE): compares with FILE
- *   device -w FILE  writes, in either build
+ *   device FILE      on a GPU (built by nvcc): writes all words to FILE
+ *                    emulated (built by a C compiler with -DGEMMGEN_EMULATE): compares with FILE
+ *   device -w FILE   writes, in either build
+ *   device -s FILE   one line for each case instead of words: their 64-bit FNV-1a hash and its name
  *
- * A case prints one line; exit 1 when any differs. In the common subset of C11 and C++17.
+ * h200.txt holds the lines of one H200. A case prints one line; exit 1 when any differs. In the
+ * common subset of C11 and C++17.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -43,7 +45,8 @@ static uint32_t float_bits(float f) {
   return x;
 }
 
-/* Operands by kind of element, small integers (wild = 0) or any exponents. */
+/* Operands by kind of element: small integers (wild = 0), any exponents (1), for fp8 with
+ * infinities and NaN here and there (2). */
 enum { BF16, F16, TF32, E4M3, E5M2, BYTES };
 
 static uint32_t element(int kind, int wild) {
@@ -53,6 +56,7 @@ static uint32_t element(int kind, int wild) {
     if (kind == BF16) return (r & 0x81ff) + (110 << 7) + (word() % 34 << 7);
     if (kind == F16) return (r & 0x83ff) | (word() % 30) << 10;
     if (kind == TF32) return (r & 0x807fffff) | (110 + word() % 34) << 23;
+    if (wild == 2 && word() % 64 == 0) return (r & 0x83) | 0x7c;
     return (r & 127) >= 0x78 ? r & 0x87 : r & 255; /* fp8 without infinities and NaN */
   }
   int v = (int)(r % 17) - 8;
@@ -79,16 +83,32 @@ static uint32_t operand_word(int kind, int wild) {
 /* -- Results -- */
 
 static FILE *file;
-static int writing, differing, cases;
+static int writing, hashing, differing, cases;
 
-static void finish(const char *name, const void *from, size_t bytes) {
-  uint32_t *got = (uint32_t *)malloc(bytes), *expected = (uint32_t *)malloc(bytes);
+/* The next line of the file against what was computed. */
+static void finish_hash(const char *name, const void *got, size_t bytes) {
+  uint64_t hash = 0xcbf29ce484222325ull;
+  char line[128], stored[128];
+  for (size_t i = 0; i < bytes; i++)
+    hash = (hash ^ ((const unsigned char *)got)[i]) * 0x100000001b3ull;
+  snprintf(line, sizeof line, "%016llx %s\n", (unsigned long long)hash, name);
+  if (writing) {
+    if (fputs(line, file) < 0) exit(3);
+  } else if (fgets(stored, sizeof stored, file) == NULL || strcmp(stored + 16, line + 16) != 0) {
+    printf("%-40s not in the file, and what follows neither\n", name);
+    exit(1);
+  } else if (strcmp(stored, line) != 0) {
+    printf("%-40s differs\n", name);
+    differing++;
+  }
+}
+
+static void finish_words(const char *name, const uint32_t *got, size_t bytes) {
+  uint32_t *expected = (uint32_t *)malloc(bytes);
   char tag[64] = {0}, stored[64] = {0};
-  memory_get(got, from, bytes);
   snprintf(tag, 56, "%s", name);
   uint64_t n = bytes;
   memcpy(tag + 56, &n, 8);
-  cases++;
   if (writing) {
     if (fwrite(tag, 1, 64, file) != 64 || fwrite(got, 1, bytes, file) != bytes) exit(3);
   } else if (fread(stored, 1, 64, file) != 64 || memcmp(tag, stored, 64) != 0 ||
@@ -107,8 +127,19 @@ static void finish(const char *name, const void *from, size_t bytes) {
       printf("%-40s %zu words alike\n", name, bytes / 4);
     }
   }
-  free(got);
   free(expected);
+}
+
+static void finish(const char *name, const void *from, size_t bytes) {
+  uint32_t *got = (uint32_t *)malloc(bytes);
+  memory_get(got, from, bytes);
+  cases++;
+  if (hashing)
+    finish_hash(name, got, bytes);
+  else
+    finish_words(name, got, bytes);
+  free(got);
+  memory_free_all();
 }
 
 static uint32_t *host; /* 256 KiB, filled before each put */
@@ -130,19 +161,24 @@ static gg_args args_new(void) {
 static void mma_cases(void) {
   static const struct {
     const char *name;
-    int k, a, b, integers;
-  } list[] = {{"mma bf16", 0, BF16, BF16, 0},      {"mma f16", 1, F16, F16, 0},
-              {"mma tf32", 2, TF32, TF32, 0},      {"mma s8", 3, BYTES, BYTES, 1},
-              {"mma k8 f16", 4, F16, F16, 0},      {"mma f16 acc16", 5, F16, F16, 2},
-              {"mma u8", 6, BYTES, BYTES, 1},      {"mma k16 s8", 7, BYTES, BYTES, 1},
-              {"mma m8 s8", 8, BYTES, BYTES, 1},   {"mma e4m3", 9, E4M3, E4M3, 0},
-              {"mma e5m2", 10, E5M2, E5M2, 0},     {"mma e4m3 e5m2", 11, E4M3, E5M2, 0},
-              {"mma e5m2 e4m3", 12, E5M2, E4M3, 0}};
+    int a, b, integers; /* 2: packed halves */
+  } list[] = {{"mma bf16", BF16, BF16, 0},        {"mma f16", F16, F16, 0},
+              {"mma tf32", TF32, TF32, 0},        {"mma k8 f16", F16, F16, 0},
+              {"mma f16 acc16", F16, F16, 2},     {"mma k8 f16 acc16", F16, F16, 2},
+              {"mma e4m3", E4M3, E4M3, 0},        {"mma e5m2", E5M2, E5M2, 0},
+              {"mma e4m3 e5m2", E4M3, E5M2, 0},   {"mma e5m2 e4m3", E5M2, E4M3, 0},
+              {"mma s8", BYTES, BYTES, 1},        {"mma u8", BYTES, BYTES, 1},
+              {"mma s8 u8", BYTES, BYTES, 1},     {"mma u8 s8", BYTES, BYTES, 1},
+              {"mma k16 s8", BYTES, BYTES, 1},    {"mma k16 u8", BYTES, BYTES, 1},
+              {"mma k16 s8 u8", BYTES, BYTES, 1}, {"mma k16 u8 s8", BYTES, BYTES, 1},
+              {"mma m8 s8", BYTES, BYTES, 1},     {"mma m8 u8", BYTES, BYTES, 1},
+              {"mma m8 s8 u8", BYTES, BYTES, 1},  {"mma m8 u8 s8", BYTES, BYTES, 1}};
+  static const char *const suffix[] = {"", " wild", " special"};
   enum { TILES = 64 };
   for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
-    for (int wild = 0; wild < 2; wild++) {
+    for (int wild = 0; wild < (list[i].a == E4M3 || list[i].a == E5M2 ? 3 : 2); wild++) {
       char name[56];
-      snprintf(name, sizeof name, "%s%s", list[i].name, wild ? " wild" : "");
+      snprintf(name, sizeof name, "%s%s", list[i].name, suffix[wild]);
       seed(name);
       gg_args p = args_new();
       for (int j = 0; j < TILES * 128; j++)
@@ -157,7 +193,7 @@ static void mma_cases(void) {
                                           : element(TF32, wild);
       p.c = put_words(TILES * 128, "C");
       p.d = memory_new(TILES * 128 * 4, "D");
-      p.k = list[i].k;
+      p.k = (int64_t)i;
       launch(unit_mma, TILES, 32, 1024, 1, &p, name);
       finish(name, p.d, TILES * 128 * 4);
     }
@@ -197,6 +233,24 @@ static void one(const char *name, unit *k, size_t in, size_t out, unsigned threa
   p.d = memory_new(out * 4, "D");
   launch(k, blocks, threads, 8192, 1, &p, name);
   finish(name, p.d, out * 4);
+}
+
+/* Conversions of all exponents with fractions near where formats round, NaN among them. */
+static void convert_case(void) {
+  static const uint32_t fraction[16] = {0,        1,        0xfff,    0x1000,   0x1001,   0x3000,
+                                        0x8000,   0x18000,  0x200000, 0x300000, 0x400000, 0x480000,
+                                        0x500000, 0x7fefff, 0x7ff000, 0x7fffff};
+  enum { WORDS = 8192 };
+  gg_args p = args_new();
+  for (uint32_t j = 0; j < WORDS; j++)
+    host[j] = j << 31 | (j >> 5) << 23 | fraction[j >> 1 & 15];
+  p.a = put_words(WORDS, "A");
+  for (uint32_t j = 0; j < WORDS; j++)
+    host[j] = (j >> 1) << 31 | ((j * 37 + 11) & 255) << 23 | fraction[j >> 8 & 15];
+  p.b = put_words(WORDS, "B");
+  p.d = memory_new(WORDS * 20 * 4, "D");
+  launch(unit_convert, WORDS / 128, 128, 8192, 1, &p, "convert special");
+  finish("convert special", p.d, WORDS * 20 * 4);
 }
 
 static void tma_cases(void) {
@@ -247,13 +301,23 @@ static void tma_cases(void) {
   finish("bulk load", p.d, 32768);
 }
 
+/* One element of D, or of what is added to it: random bits where they are only moved. */
+static uint32_t store_word(int type, int add) {
+  if (type == GG_EMU_MAP_F32) return element(TF32, 1);
+  if (type == GG_EMU_MAP_BF16 || type == GG_EMU_MAP_F16)
+    return operand_word(type == GG_EMU_MAP_BF16 ? BF16 : F16, 0);
+  if (type == GG_EMU_MAP_F64 && add) return 0x3fd00000u + (word() & 0xfffff); /* both halves */
+  return word();
+}
+
 static void store_cases(void) {
-  static const int types[] = {GG_EMU_MAP_BF16, GG_EMU_MAP_F32, GG_EMU_MAP_F16, GG_EMU_MAP_U32};
-  static const int bytes[] = {2, 4, 2, 4};
+  static const int types[] = {GG_EMU_MAP_BF16, GG_EMU_MAP_F32, GG_EMU_MAP_F16,
+                              GG_EMU_MAP_U32,  GG_EMU_MAP_F64, GG_EMU_MAP_U8};
+  static const int bytes[] = {2, 4, 2, 4, 8, 1};
   static const int x[] = {8, 0, 72}, y[] = {4, 50, 60};
   char name[56];
   for (int add = 0; add < 2; add++)
-    for (int t = 0; t < (add ? 4 : 1); t++)
+    for (int t = 0; t < (add ? 5 : 6); t++)
       for (int swizzle = 0; swizzle < 4; swizzle++)
         for (int v = 0; v < 3; v++)
           for (int rank = 2; rank < (add ? 4 : 5); rank++) {
@@ -264,19 +328,16 @@ static void store_cases(void) {
                      rank, types[t], swizzle, v);
             seed(name);
             for (int j = 0; j < 8192; j++)
-              host[j] = types[t] == GG_EMU_MAP_F32   ? element(TF32, 1)
-                        : types[t] == GG_EMU_MAP_U32 ? word()
-                                                     : operand_word(t == 0 ? BF16 : F16, 0);
+              host[j] = store_word(types[t], add);
             p.b = put_words(8192, "image");
             for (int j = 0; j < 48 * h * z; j++)
-              host[j] = types[t] == GG_EMU_MAP_F32   ? element(TF32, 1)
-                        : types[t] == GG_EMU_MAP_U32 ? word()
-                                                     : operand_word(t == 0 ? BF16 : F16, 0);
+              host[j] = store_word(types[t], add);
             p.d = put_words((size_t)(48 * h * z), "D");
+            /* Rows end inside 16 bytes: 6 elements, of f64 3, before the pitch does. */
             gg_emu_map m = {types[t],
                             rank,
                             p.d,
-                            {(uint64_t)w - 6, rank == 4 ? 20u : 80u, 4, 4},
+                            {(uint64_t)w - (bytes[t] == 8 ? 3 : 6), rank == 4 ? 20u : 80u, 4, 4},
                             {192, rank == 4 ? 192 * 20u : 192 * 80u, 192 * 80},
                             {inner, rank == 2 ? 40u : 10u, rank > 2 ? 3u : 1u, 1},
                             {0},
@@ -284,7 +345,7 @@ static void store_cases(void) {
                             0};
             map_encode(&p.map_d, &m);
             p.m = 1024;
-            p.n = x[v] / bytes[t] * 2;
+            p.n = x[v] * 2 / bytes[t];
             p.k = y[v];
             p.batch = v;
             p.lda = rank;
@@ -386,14 +447,64 @@ static void wgmma_cases(void) {
     }
 }
 
+/* -- wmma -- */
+
+typedef struct matrices {
+  const char *name;
+  unit *k;
+  const char *type, *sums;
+} matrices;
+
+#define LIST_WMMA(NAME, T, IN, SHAPE, TYPE, SUMS, ACC, A, B) {#NAME, NAME, #TYPE, #ACC},
+static const matrices wmmas[] = {WMMA_UNITS(LIST_WMMA)};
+
+static uint32_t wmma_word(const char *type, int wild, int at) {
+  if (strcmp(type, "f64") == 0) { /* the low half of a double, or the high one */
+    if (at % 2 == 0) return wild ? word() : 0;
+    return (0x3ff00000u + (word() % 40 << 20)) ^ word() << 31;
+  }
+  int kind = strcmp(type, "f16") == 0           ? F16
+             : strcmp(type, "bf16") == 0        ? BF16
+             : type[0] == 's' || type[0] == 'u' ? BYTES
+                                                : TF32; /* tf32 and sums in f32 */
+  return operand_word(kind, wild);
+}
+
+static void wmma_cases(void) {
+  enum { TILES = 8 };
+  for (size_t i = 0; i < sizeof wmmas / sizeof wmmas[0]; i++)
+    for (int wild = 0; wild < 2; wild++) {
+      const matrices *m = &wmmas[i];
+      char name[56];
+      snprintf(name, sizeof name, "%s%s", m->name, wild ? " wild" : "");
+      seed(name);
+      gg_args p = args_new();
+      for (int j = 0; j < TILES * 1024; j++)
+        host[j] = wmma_word(m->type, wild, j);
+      p.a = put_words(TILES * 1024, "A");
+      for (int j = 0; j < TILES * 1024; j++)
+        host[j] = wmma_word(m->type, wild, j);
+      p.b = put_words(TILES * 1024, "B");
+      for (int j = 0; j < TILES * 2048; j++)
+        host[j] = strcmp(m->sums, "s32") == 0 ? word() : wmma_word(m->sums, wild, j);
+      p.c = put_words(TILES * 2048, "C");
+      p.d = memory_new(TILES * 4096 * 4, "D");
+      launch(m->k, TILES, 32, 16384, 1, &p, name);
+      finish(name, p.d, TILES * 4096 * 4);
+    }
+}
+
 int main(int argc, char **argv) {
 #ifdef __CUDACC__
   writing = 1;
 #endif
   int at = 1;
-  if (argc > 2 && strcmp(argv[1], "-w") == 0) writing = 1, at = 2;
+  for (; argc > at + 1; at++) {
+    if (strcmp(argv[at], "-w") == 0) writing = 1;
+    if (strcmp(argv[at], "-s") == 0) hashing = 1;
+  }
   if (argc != at + 1) {
-    fprintf(stderr, "usage: device [-w] FILE\n");
+    fprintf(stderr, "usage: device [-w] [-s] FILE\n");
     return 2;
   }
   file = fopen(argv[at], writing ? "wb" : "rb");
@@ -407,10 +518,12 @@ int main(int argc, char **argv) {
   one("matrix small", unit_matrix_small, 512, 704, 32, 1);
   one("copy", unit_copy, 512, 224, 32, 1);
   one("bar.arrive", unit_bar_arrive, 16, 64, 64, 1);
-  one("convert", unit_convert, 128 * 64, 128 * 64 * 16, 128, 64);
+  one("convert", unit_convert, 128 * 64, 128 * 64 * 20, 128, 64);
+  convert_case();
   tma_cases();
   cluster_case();
   wgmma_cases();
+  wmma_cases();
   store_cases(); /* last: one that a GPU refuses ends the run */
   if (fclose(file) != 0) return 3;
   int faults = 0;

@@ -32,48 +32,29 @@ UNIT unit_mma(const __grid_constant__ gg_args p) {
     f[i] = gg_as_f32(w[i]);
     s[i] = (int)w[i];
   }
-  switch ((int)p.k) {
-  case 0:
-    gg_mma_m16n8k16_bf16(f, a, b);
-    break;
-  case 1:
-    gg_mma_m16n8k16_f16(f, a, b);
-    break;
-  case 2:
-    gg_mma_m16n8k8_tf32(f, a, b);
-    break;
-  case 3:
-    gg_mma_m16n8k32_s8(s, a, b);
-    break;
-  case 4:
-    gg_mma_m16n8k8_f16(f, a, b);
-    break;
-  case 5:
-    gg_mma_m16n8k16_f16_acc16(w, a, b);
-    break;
-  case 6:
-    gg_mma_m16n8k32_u8(s, a, b);
-    break;
-  case 7:
-    gg_mma_m16n8k16_s8(s, a, b);
-    break;
-  case 8:
-    gg_mma_m8n8k16_s8(s, a, b);
-    break;
-  case 9:
-    gg_mma_m16n8k32_e4m3(f, a, b);
-    break;
-  case 10:
-    gg_mma_m16n8k32_e5m2(f, a, b);
-    break;
-  case 11:
-    gg_mma_m16n8k32_e4m3_e5m2(f, a, b);
-    break;
-  case 12:
-    gg_mma_m16n8k32_e5m2_e4m3(f, a, b);
-    break;
-  }
-  const int k = (int)p.k, is_int = k == 3 || (k >= 6 && k <= 8), is_packed = k == 5;
+  const int k = (int)p.k, is_int = k >= 10, is_packed = k == 4 || k == 5;
+  if (k == 0) gg_mma_m16n8k16_bf16(f, a, b);
+  if (k == 1) gg_mma_m16n8k16_f16(f, a, b);
+  if (k == 2) gg_mma_m16n8k8_tf32(f, a, b);
+  if (k == 3) gg_mma_m16n8k8_f16(f, a, b);
+  if (k == 4) gg_mma_m16n8k16_f16_acc16(w, a, b);
+  if (k == 5) gg_mma_m16n8k8_f16_acc16(w, a, b);
+  if (k == 6) gg_mma_m16n8k32_e4m3(f, a, b);
+  if (k == 7) gg_mma_m16n8k32_e5m2(f, a, b);
+  if (k == 8) gg_mma_m16n8k32_e4m3_e5m2(f, a, b);
+  if (k == 9) gg_mma_m16n8k32_e5m2_e4m3(f, a, b);
+  if (k == 10) gg_mma_m16n8k32_s8(s, a, b);
+  if (k == 11) gg_mma_m16n8k32_u8(s, a, b);
+  if (k == 12) gg_mma_m16n8k32_s8_u8(s, a, b);
+  if (k == 13) gg_mma_m16n8k32_u8_s8(s, a, b);
+  if (k == 14) gg_mma_m16n8k16_s8(s, a, b);
+  if (k == 15) gg_mma_m16n8k16_u8(s, a, b);
+  if (k == 16) gg_mma_m16n8k16_s8_u8(s, a, b);
+  if (k == 17) gg_mma_m16n8k16_u8_s8(s, a, b);
+  if (k == 18) gg_mma_m8n8k16_s8(s, a, b);
+  if (k == 19) gg_mma_m8n8k16_u8(s, a, b);
+  if (k == 20) gg_mma_m8n8k16_s8_u8(s, a, b);
+  if (k == 21) gg_mma_m8n8k16_u8_s8(s, a, b);
 #ifdef __CUDACC__
 #pragma unroll
 #endif
@@ -109,6 +90,36 @@ UNIT unit_mma_f64(const __grid_constant__ gg_args p) {
   for (int i = 0; i < 4; i++)
     gg_st_f64((double *)p.d + at * 4 + i, c[i]);
 }
+
+/* -- wmma: a block has one warp; A and B 1024 words, C 2048, leading dimensions of 64 elements; A
+ * and C come from global memory, B from shared. D goes out by shared memory, 2048 words, then
+ * directly, 2048 more. C is laid out as A, D as B. -- */
+
+#define UNIT_WMMA(NAME, T, IN, SHAPE, TYPE, SUMS, ACC, A, B)                                       \
+  UNIT NAME(const __grid_constant__ gg_args p) {                                                   \
+    const u32 lane = threadIdx.x, at = blockIdx.x;                                                 \
+    u32 x;                                                                                         \
+    IN a[8], b[8];                                                                                 \
+    T d[8];                                                                                        \
+    for (u32 i = lane; i < 1024; i += 32) {                                                        \
+      gg_ldg_u32(&x, (const u32 *)p.b + at * 1024 + i);                                            \
+      gg_sts_u32(i * 4, x);                                                                        \
+    }                                                                                              \
+    for (u32 i = lane; i < 2048; i += 32)                                                          \
+      gg_sts_u32(4096 + i * 4, 0);                                                                 \
+    gg_syncthreads();                                                                              \
+    gg_wmma_load_a_##SHAPE##_##TYPE##_##A##_global(a, (const u32 *)p.a + at * 1024, 64);           \
+    gg_wmma_load_b_##SHAPE##_##TYPE##_##B##_shared(b, 0, 64);                                      \
+    gg_wmma_load_c_##SHAPE##_##ACC##_##A##_global(d, (const u32 *)p.c + at * 2048, 64);            \
+    gg_wmma_mma_##SHAPE##_##SUMS##_##A##_##B(d, a, b);                                             \
+    gg_wmma_store_d_##SHAPE##_##ACC##_##B##_shared(4096, d, 64);                                   \
+    gg_wmma_store_d_##SHAPE##_##ACC##_##B##_global((u32 *)p.d + at * 4096 + 2048, d, 64);          \
+    gg_syncthreads();                                                                              \
+    for (u32 i = lane; i < 2048; i += 32) {                                                        \
+      gg_lds_u32(&x, 4096 + i * 4);                                                                \
+      gg_st_u32((u32 *)p.d + at * 4096 + i, x);                                                    \
+    }                                                                                              \
+  }
 
 /* -- ldmatrix and stmatrix: one warp, 512 words in, 768 out -- */
 
@@ -294,11 +305,11 @@ UNIT unit_bar_arrive(const __grid_constant__ gg_args p) {
   }
 }
 
-/* -- Conversions: words in, 16 words out each -- */
+/* -- Conversions and arithmetic: words in, 20 words out each -- */
 
 UNIT unit_convert(const __grid_constant__ gg_args p) {
   const u32 at = blockIdx.x * 128 + threadIdx.x;
-  u32 w, v, *d = (u32 *)p.d + at * 16;
+  u32 w, v, *d = (u32 *)p.d + at * 20;
   gg_ldg_u32(&w, (const u32 *)p.a + at);
   gg_ldg_u32(&v, (const u32 *)p.b + at);
   const float x = gg_as_f32(w), y = gg_as_f32(v);
@@ -318,6 +329,10 @@ UNIT unit_convert(const __grid_constant__ gg_args p) {
   gg_st_u32(d + 13, gg_as_u32(gg_max_f32(x, y)));
   gg_st_u32(d + 14, gg_redux_max_u32(w));
   gg_st_u32(d + 15, gg_shfl_sync_xor_u32(w, 5));
+  gg_st_u32(d + 16, gg_as_u32(gg_add_f32(x, y)));
+  gg_st_u32(d + 17, gg_as_u32(gg_mul_f32(x, y)));
+  gg_st_u32(d + 18, gg_as_u32(gg_div_f32(x, y)));
+  gg_st_u32(d + 19, gg_as_u32(gg_f32_from_s32((int)w)));
 }
 
 /* -- wgmma: an image of 64 KiB in shared memory, A from byte 0, B from 32768; a block takes the 8
@@ -372,3 +387,4 @@ UNIT unit_convert(const __grid_constant__ gg_args p) {
   UNIT_WGMMA(NAME, WORDS, u32, OF_WORD, TO_WORD, FORM, PRODUCT)
 #define S32(NAME, WORDS, FORM, PRODUCT) UNIT_WGMMA(NAME, WORDS, int, OF_INT, TO_WORD, FORM, PRODUCT)
 UNITS(F32, F16, S32)
+WMMA_UNITS(UNIT_WMMA)

@@ -11,8 +11,12 @@ GG_D unsigned gg_at(unsigned off) {
 
 /* -- Bits and conversions -- */
 
-GG_D unsigned gg_as_u32(float x) { return __float_as_uint(x); }
-GG_D float gg_as_f32(unsigned x) { return __uint_as_float(x); }
+GG_D unsigned gg_as_u32(float x) {
+  return __float_as_uint(x);
+}
+GG_D float gg_as_f32(unsigned x) {
+  return __uint_as_float(x);
+}
 
 #define GG_CVT2(NAME, PTX, T, C)                                                                   \
   GG_D T NAME(float lo, float hi) {                                                                \
@@ -55,14 +59,20 @@ GG_D unsigned gg_prmt(unsigned a, unsigned b, unsigned s) {
   asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(s));
   return d;
 }
-GG_D float gg_min_f32(float a, float b) {
+#define GG_BINARY(NAME, PTX)                                                                       \
+  GG_D float NAME(float a, float b) {                                                              \
+    float d;                                                                                       \
+    asm(PTX " %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));                                            \
+    return d;                                                                                      \
+  }
+GG_BINARY(gg_min_f32, "min.f32")
+GG_BINARY(gg_max_f32, "max.f32")
+GG_BINARY(gg_add_f32, "add.rn.f32")
+GG_BINARY(gg_mul_f32, "mul.rn.f32")
+GG_BINARY(gg_div_f32, "div.rn.f32")
+GG_D float gg_f32_from_s32(int x) {
   float d;
-  asm("min.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
-  return d;
-}
-GG_D float gg_max_f32(float a, float b) {
-  float d;
-  asm("max.f32 %0, %1, %2;" : "=f"(d) : "f"(a), "f"(b));
+  asm("cvt.rn.f32.s32 %0, %1;" : "=f"(d) : "r"(x));
   return d;
 }
 GG_D unsigned gg_redux_max_u32(unsigned x) {
@@ -179,8 +189,7 @@ GG_STMATRIX(gg_stmatrix_x4_trans, "x4.trans", "{%1, %2, %3, %4}", "r"(r[0]), "r"
 
 #define GG_MMA_422(NAME, PTX, T, C)                                                                \
   GG_D void NAME(T *d, const unsigned *a, const unsigned *b) {                                     \
-    asm volatile("mma.sync.aligned." PTX                                                           \
-                 " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"                          \
+    asm volatile("mma.sync.aligned." PTX " {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"  \
                  : "+" C(d[0]), "+" C(d[1]), "+" C(d[2]), "+" C(d[3])                              \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));              \
   }
@@ -197,21 +206,32 @@ GG_MMA_422(gg_mma_m16n8k32_e4m3, "m16n8k32.row.col.f32.e4m3.e4m3.f32", float, "f
 GG_MMA_422(gg_mma_m16n8k32_e5m2, "m16n8k32.row.col.f32.e5m2.e5m2.f32", float, "f")
 GG_MMA_422(gg_mma_m16n8k32_e4m3_e5m2, "m16n8k32.row.col.f32.e4m3.e5m2.f32", float, "f")
 GG_MMA_422(gg_mma_m16n8k32_e5m2_e4m3, "m16n8k32.row.col.f32.e5m2.e4m3.f32", float, "f")
-GG_MMA_422(gg_mma_m16n8k32_s8, "m16n8k32.row.col.s32.s8.s8.s32", int, "r")
-GG_MMA_422(gg_mma_m16n8k32_u8, "m16n8k32.row.col.s32.u8.u8.s32", int, "r")
 GG_MMA_421(gg_mma_m16n8k8_f16, "m16n8k8.row.col.f32.f16.f16.f32", float, "f")
-GG_MMA_421(gg_mma_m16n8k16_s8, "m16n8k16.row.col.s32.s8.s8.s32", int, "r")
 GG_D void gg_mma_m16n8k16_f16_acc16(unsigned *d, const unsigned *a, const unsigned *b) {
   asm volatile("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3,%4,%5}, {%6,%7}, "
                "{%0,%1};"
                : "+r"(d[0]), "+r"(d[1])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
-GG_D void gg_mma_m8n8k16_s8(int *d, const unsigned *a, const unsigned *b) {
-  asm volatile("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%0,%1}, {%2}, {%3}, {%0,%1};"
+GG_D void gg_mma_m16n8k8_f16_acc16(unsigned *d, const unsigned *a, const unsigned *b) {
+  asm volatile("mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16 {%0,%1}, {%2,%3}, {%4}, {%0,%1};"
                : "+r"(d[0]), "+r"(d[1])
-               : "r"(a[0]), "r"(b[0]));
+               : "r"(a[0]), "r"(a[1]), "r"(b[0]));
 }
+#define GG_MMA_211(NAME, PTX)                                                                      \
+  GG_D void NAME(int *d, const unsigned *a, const unsigned *b) {                                   \
+    asm volatile("mma.sync.aligned." PTX " {%0,%1}, {%2}, {%3}, {%0,%1};"                          \
+                 : "+r"(d[0]), "+r"(d[1])                                                          \
+                 : "r"(a[0]), "r"(b[0]));                                                          \
+  }
+#define GG_MMA_INTEGERS(SUFFIX, A, B)                                                              \
+  GG_MMA_422(gg_mma_m16n8k32_##SUFFIX, "m16n8k32.row.col.s32." A "." B ".s32", int, "r")           \
+  GG_MMA_421(gg_mma_m16n8k16_##SUFFIX, "m16n8k16.row.col.s32." A "." B ".s32", int, "r")           \
+  GG_MMA_211(gg_mma_m8n8k16_##SUFFIX, "m8n8k16.row.col.s32." A "." B ".s32")
+GG_MMA_INTEGERS(s8, "s8", "s8")
+GG_MMA_INTEGERS(u8, "u8", "u8")
+GG_MMA_INTEGERS(s8_u8, "s8", "u8")
+GG_MMA_INTEGERS(u8_s8, "u8", "s8")
 GG_D void gg_mma_m8n8k4_f64(double *d, const double *a, const double *b) {
   asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
                : "+d"(d[0]), "+d"(d[1])
@@ -270,9 +290,9 @@ GG_D void gg_mbar_wait(unsigned off, unsigned parity) {
     asm volatile(PTX " [%0, {" XS "}], [%1];" ::"l"(map), "r"(gg_at(off)), __VA_ARGS__             \
                  : "memory");                                                                      \
   }
-#define GG_2 int x, int y
-#define GG_3 int x, int y, int z
-#define GG_4 int x, int y, int z, int w
+#define GG_2            int x, int y
+#define GG_3            int x, int y, int z
+#define GG_4            int x, int y, int z, int w
 #define GG_STORE_PTX(D) "cp.async.bulk.tensor." D ".global.shared::cta.tile.bulk_group"
 #define GG_ADD_PTX(D)   "cp.reduce.async.bulk.tensor." D ".global.shared::cta.add.tile.bulk_group"
 #define GG_COMMA        ,
@@ -281,8 +301,7 @@ GG_TENSOR_LOAD(gg_tma_load_3d, "3d", int x GG_COMMA int y GG_COMMA int z, "%3, %
                "r"(y), "r"(z))
 GG_TENSOR_LOAD(gg_tma_load_4d, "4d", int x GG_COMMA int y GG_COMMA int z GG_COMMA int w,
                "%3, %4, %5, %6", "r"(x), "r"(y), "r"(z), "r"(w))
-GG_TENSOR_STORE(gg_tma_store_2d, GG_STORE_PTX("2d"), int x GG_COMMA int y, "%2, %3", "r"(x),
-                "r"(y))
+GG_TENSOR_STORE(gg_tma_store_2d, GG_STORE_PTX("2d"), int x GG_COMMA int y, "%2, %3", "r"(x), "r"(y))
 GG_TENSOR_STORE(gg_tma_store_3d, GG_STORE_PTX("3d"), int x GG_COMMA int y GG_COMMA int z,
                 "%2, %3, %4", "r"(x), "r"(y), "r"(z))
 GG_TENSOR_STORE(gg_tma_store_4d, GG_STORE_PTX("4d"),

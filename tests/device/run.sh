@@ -13,7 +13,10 @@ fi
 work=${1:-$(mktemp -d)}
 mkdir -p "$work"
 
-grep -o 'gg_wgmma_m64n[a-z0-9_]*' "$here/units.inc" | sort -u | "$here/products.sh" >"$work/products.cuh"
+{
+  grep -o 'gg_wgmma_m64n[a-z0-9_]*' "$here/units.inc" | sort -u
+  grep -o 'gg_wmma_[a-z0-9_]*' "$runtime/emu/gg_emu_names_wmma.h"
+} | "$here/products.sh" >"$work/products.cuh"
 "${NVCC:-nvcc}" -std=c++17 -O1 -gencode arch=compute_90a,code=sm_90a -I"$work" -I"$here" \
   -I"$runtime" -I"$runtime/emu" "$here/device.cu" -o "$work/gpu"
 

@@ -169,12 +169,43 @@ static void formats(void **state) {
   assert_int_equal(gg_emu_cvt_f16x2(65519.0f, 65520.0f), 0x7c007bff);
   assert_int_equal(gg_emu_cvt_bf16x2(1.00390625f, 1.01171875f), 0x3f823f80); /* ties to even */
   assert_int_equal(gg_emu_cvt_tf32(1.0f + 0x1p-11f), 0x3f802000);            /* ties away */
+  /* NaN: cut for tf32, where it may become an infinity; one pattern from narrow types and sums. */
+  assert_int_equal(gg_emu_cvt_tf32(gg_as_f32(0x7fbf5fff)), 0x7fbf4000);
+  assert_int_equal(gg_emu_cvt_tf32(gg_as_f32(0xff801fff)), 0xff800000);
+  assert_int_equal(gg_as_u32(gg_emu_unpack(0xfc01, GGD_T_F16)), 0x7fffffff);
+  assert_int_equal(gg_as_u32(gg_emu_unpack(0xfd, GGD_T_E5M2)), 0x7fffffff);
+  assert_int_equal(gg_as_u32(gg_add_f32(gg_as_f32(0xffc01234), 1.0f)), 0x7fffffff);
+  assert_int_equal(gg_as_u32(gg_mul_f32(INFINITY, 0.0f)), 0x7fffffff);
+  assert_int_equal(gg_as_u32(gg_max_f32(-0.0f, 0.0f)), 0);
+  assert_int_equal(gg_as_u32(gg_min_f32(0.0f, -0.0f)), 0x80000000);
+  assert_int_equal(gg_as_u32(gg_max_f32(gg_as_f32(0x7f800001), -2.0f)), 0xc0000000);
   assert_int_equal(gg_emu_cvt_integer(2.5f, -128, 127), 2);
   assert_int_equal(gg_emu_cvt_integer(-1e9f, -128, 127), -128);
   assert_int_equal(gg_emu_cvt_integer(NAN, 0, 255), 0);
   assert_int_equal(gg_emu_cvt_integer(3e9f, -2147483647 - 1, 2147483647), 2147483647);
   assert_int_equal(gg_emu_prmt(0x33221100, 0x77665544, 0x7531), (int)0x77553311);
   assert_int_equal(gg_emu_prmt(0x00008000, 0, 0x0009), (int)0x000000ff);
+}
+
+static void kept_nan(void **state) {
+  enum { WORDS = 128, OUT = 20, FROM_F16 = 8, SUM = 16 };
+  rig *r = *state;
+  unsigned *a = device(r, WORDS * 4, "A"), *b = device(r, WORDS * 4, "B");
+  unsigned *d = r->args.d = device(r, WORDS * OUT * 4, "D");
+  for (int i = 0; i < WORDS; i++) {
+    a[i] = 0xffc07d5a; /* its low half is a NaN of f16 as well */
+    b[i] = 0x3f800000;
+  }
+  r->args.a = a;
+  r->args.b = b;
+  r->threads = 128;
+  for (int keep = 0; keep < 2; keep++) {
+    r->options.keep_nan = keep;
+    rig_run(r, unit_convert);
+    rig_silent(r);
+    assert_int_equal(d[SUM], keep ? 0xffc07d5a : 0x7fffffff);
+    assert_int_equal(d[FROM_F16], keep ? 0x7fab4000 : 0x7fffffff);
+  }
 }
 
 /* -- Warps, narrow accesses, clusters -- */
@@ -403,6 +434,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(wmma_doubles, setup, teardown),
       cmocka_unit_test_setup_teardown(mma_f64, setup, teardown),
       cmocka_unit_test(formats),
+      cmocka_unit_test_setup_teardown(kept_nan, setup, teardown),
       cmocka_unit_test_setup_teardown(exchanges, setup, teardown),
       cmocka_unit_test_setup_teardown(narrow_accesses, setup, teardown),
       cmocka_unit_test_setup_teardown(clusters, setup, teardown),
