@@ -62,7 +62,8 @@ typedef enum gg_scalar_class {
  * else f32. */
 typedef enum gg_bias { GG_BIAS_NONE = 0, GG_BIAS_N = 1, GG_BIAS_M = 2 } gg_bias;
 
-/* GELU: x/2 (1 + erf(x / sqrt 2)); GELU_TANH: its approximation by tanh; SILU: x / (1 + exp -x). */
+/* GELU: x/2 (1 + erf(x / sqrt 2)); GELU_TANH: its approximation by tanh; SILU: x / (1 + exp -x).
+ * NaN stays NaN; of -infinity each makes 0. */
 typedef enum gg_activation {
   GG_ACTIVATION_NONE = 0,
   GG_ACTIVATION_RELU = 1,

@@ -4,6 +4,8 @@ add_library(gemmgen_check STATIC
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_case.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_compare.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_crash.c
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_data.c
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_epilogue.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_number.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_operand.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_reference.c

@@ -9,6 +9,8 @@
  */
 #include "ggcheck_case.h"
 #include "dtype.h"
+#include "epilogue.h"
+#include "ggcheck_data.h"
 #include "ggcheck_number.h"
 #include "tensor_map.h"
 
@@ -16,7 +18,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { SIZES_MAX = 24, RASTER_TILES = 11 };
+enum { SIZES_MAX = 32, RASTER_TILES = 11, SCALE_BLOCK = 128 };
+
+static const double LARGE = 0x1p100; /* absmax before a run that does not raise it */
 
 typedef struct size_list {
   int64_t value[SIZES_MAX];
@@ -59,8 +63,14 @@ static size_list axis_sizes(int tile, int multiple) {
   return list;
 }
 
+/* Blocks of a cluster that share a tile, each a part of k. */
+static int64_t parts_of(const gg_kernel *row) {
+  return row->cluster_k > 1 ? row->cluster_k : 1;
+}
+
 /* k: none, every fill of the ring from one tile to two more than it has stages, tails of one step
- * and of one step less than a tile, before, at and after the ring's end. */
+ * and of one step less than a tile, before, at and after the ring's end. Where several blocks share
+ * a tile: some of them without k, each with one tile, each with more than its ring holds. */
 static size_list depth_sizes(const gg_kernel *row) {
   size_list list = {.count = 0};
   int step = row->multiple_k > 1 ? row->multiple_k : 1;
@@ -78,6 +88,12 @@ static size_list depth_sizes(const gg_kernel *row) {
   add_size(&list, 2 * tile + step, step, least);
   add_size(&list, tile * (stages + 1) + step, step, least);
   add_size(&list, (least + step - 1) / step * step, step, least);
+  if (parts_of(row) > 1) {
+    add_size(&list, tile * (parts_of(row) - 1), step, least);
+    add_size(&list, tile * parts_of(row), step, least);
+    add_size(&list, tile * parts_of(row) + step, step, least);
+    add_size(&list, tile * parts_of(row) * (stages + 1) - step, step, least);
+  }
   if (row->family && tile < 4) /* no tile to speak of (naive) */
     add_size(&list, (33 + step - 1) / step * step, step, least);
   return list;
@@ -92,12 +108,16 @@ static double scalar(gg_scalar_class compiled, int i, ggcheck_fill fill, double 
   return fill == GGCHECK_INTEGER ? (other < 0 ? -3 : 2) : other;
 }
 
-/* What the row's types allow: whole scalars where the accumulator is whole, D in C's place where
- * the two are of one type. */
+/* What the row's types and steps allow: whole scalars where the epilogue is whole, D in C's place
+ * where the two are of one type, in the residual's where there is one. */
 static ggcheck_case fitted(const gg_kernel *row, const ggcheck_case *c) {
   ggcheck_case fit = *c;
   if (row->type_c != row->type_d) fit.in_place = false;
-  if (ggcheck_is_integer(row->type_acc)) {
+  if (!row->residual) fit.residual_in_place = false;
+  if (!row->absmax) fit.absmax_before = 0;
+  if (c->fill == GGCHECK_NORMAL && c->alpha != 0 && row->alpha == GG_SCALAR_ANY && c->alpha != 1)
+    fit.alpha *= ggcheck_alpha_unit(row, c->k);
+  if (ggcheck_is_integer(ggi_row_epilogue(row))) {
     fit.alpha = c->alpha < 0 ? floor(c->alpha) : ceil(c->alpha);
     fit.beta = c->beta < 0 ? floor(c->beta) : ceil(c->beta);
   }
@@ -151,7 +171,9 @@ static void add_edges(const gg_kernel *row, ggcheck_cases *out) {
     if (i % 3 == 2 && i >= 9) /* alpha 0 computes nothing: beyond the nine pairs use the size */
       c.alpha = scalar(row->alpha, 0, fill, -1.1);
     c.in_place = i % 4 == 1;
-    for (int o = 0; o < 4; o++) {
+    c.residual_in_place = i % 5 == 3;
+    c.absmax_before = i % 4 == 3 ? LARGE : 0;
+    for (int o = 0; o < GGI_OPERANDS; o++) {
       c.gap[o] = (i + (size_t)o) % 3 == 0 ? 0 : (int64_t)(2 * ((i + (size_t)o) % 4) + 1);
       c.skew[o] = ((i >> 1) + (size_t)o) % 2 == 1;
     }
@@ -173,7 +195,9 @@ static void add_batches(const gg_kernel *row, ggcheck_cases *out) {
     ggcheck_case c = general(row, m, n, k, 3, i == 1 ? GGCHECK_INTEGER : GGCHECK_NORMAL);
     for (int o = 0; o < 3; o++)
       c.shared[o] = i == o;
-    for (int o = 0; o < 4; o++)
+    c.shared[GGI_BIAS] = i % 2 == 1;
+    c.shared[GGI_RESIDUAL] = i == 2;
+    for (int o = 0; o < GGI_OPERANDS; o++)
       c.stride_gap[o] = (i + o) % 3;
     c.gap[i] = 1;
     c.in_place = i == 3;
@@ -232,6 +256,36 @@ static void add_semantics(const gg_kernel *row, ggcheck_cases *out) {
   }
 }
 
+/* Scales of 128 of k, and of 128 rows and columns: several of each, the last of them not whole.
+ * Those of rows and columns have these sizes too, being the same up to 128 of k. */
+static void add_scales(const gg_kernel *row, ggcheck_cases *out) {
+  const gg_scaling scaling[2] = {row->scaling_a, row->scaling_b};
+  if (scaling[0] < GG_SCALING_VECTOR && scaling[1] < GG_SCALING_VECTOR) return;
+  for (int i = 0; i < 3; i++) {
+    int64_t sides[2];
+    for (int o = 0; o < 2; o++)
+      sides[o] = scaling[o] == GG_SCALING_BLOCK ? SCALE_BLOCK + 1 + 8 * i : 5 + i;
+    int64_t k = i == 0 ? SCALE_BLOCK - 1 : i * SCALE_BLOCK + 1;
+    if (k < row->min_k) k = row->min_k;
+    ggcheck_case c = general(row, rounded(sides[0], row->multiple_m),
+                             rounded(sides[1], row->multiple_n), rounded(k, row->multiple_k),
+                             i == 2 ? 2 : 1, i == 1 ? GGCHECK_INTEGER : GGCHECK_NORMAL);
+    add_case(row, out, &c);
+  }
+}
+
+/* Far beyond what D holds, where conversions to it end at its largest number. A whole epilogue has
+ * none: it wraps. */
+static void add_saturation(const gg_kernel *row, ggcheck_cases *out) {
+  bool ends = !ggcheck_has_infinity(row->type_d) || row->type_d == GG_E5M2;
+  if (!ends || row->alpha != GG_SCALAR_ANY || ggcheck_is_integer(ggi_row_epilogue(row))) return;
+  ggcheck_case c =
+      general(row, rounded(row->tile_m, row->multiple_m), rounded(row->tile_n, row->multiple_n),
+              rounded(row->min_k > 8 ? row->min_k : 8, row->multiple_k), 1, GGCHECK_NORMAL);
+  c.alpha = row->type_d == GG_S32 ? 300000 : row->type_d == GG_E5M2 ? 60000 : 300;
+  add_case(row, out, &c);
+}
+
 /* Every operand with a row, then with a matrix, beyond 2^31 elements: offsets in 32 bits overflow.
  */
 static void add_wide(const gg_kernel *row, ggcheck_cases *out) {
@@ -265,7 +319,7 @@ static void add_schedules(const gg_kernel *row, int schedules, ggcheck_cases *ou
   int step_k = row->multiple_k > 1 ? row->multiple_k : 1;
   int64_t m = row->tile_m - step_m > 0 ? row->tile_m - step_m : rounded(row->tile_m, step_m);
   int64_t n = row->tile_n - step_n > 0 ? row->tile_n - step_n : rounded(row->tile_n, step_n);
-  int64_t k = (int64_t)(ggcheck_stages_guess(row) + 2) * row->tile_k;
+  int64_t k = (int64_t)(ggcheck_stages_guess(row) + 2) * row->tile_k * parts_of(row);
   if (step_k < row->tile_k) k += step_k;
   if (k < row->min_k) k = row->min_k;
   ggcheck_case c = general(row, m, n, rounded(k, step_k), 1, GGCHECK_NORMAL);
@@ -274,7 +328,7 @@ static void add_schedules(const gg_kernel *row, int schedules, ggcheck_cases *ou
 }
 
 void ggcheck_default_cases(const gg_kernel *row, int schedules, ggcheck_cases *out) {
-  int64_t k = (int64_t)(ggcheck_stages_guess(row) + 2) * row->tile_k;
+  int64_t k = (int64_t)(ggcheck_stages_guess(row) + 2) * row->tile_k * parts_of(row);
   if (k < row->min_k) k = row->min_k;
   ggcheck_case c = general(row, rounded(2 * (int64_t)row->tile_m, row->multiple_m),
                            rounded(2 * (int64_t)row->tile_n, row->multiple_n),
@@ -286,6 +340,8 @@ void ggcheck_default_cases(const gg_kernel *row, int schedules, ggcheck_cases *o
   add_semantics(row, out);
   add_batches(row, out);
   add_rasters(row, out);
+  add_scales(row, out);
+  add_saturation(row, out);
   add_wide(row, out);
 }
 
@@ -296,7 +352,7 @@ void ggcheck_size_cases(const gg_kernel *row, int64_t m, int64_t n, int64_t k, i
   c.schedules = schedules;
   add_case(row, out, &c);
   c = general(row, m, n, k, batch, GGCHECK_INTEGER);
-  for (int o = 0; o < 4; o++) {
+  for (int o = 0; o < GGI_OPERANDS; o++) {
     c.gap[o] = 1;
     c.skew[o] = true;
   }
@@ -317,7 +373,8 @@ void ggcheck_case_text(const gg_kernel *row, const ggcheck_case *c, char *text, 
                      (long long)(c->gap[o] * (unit > 1 ? unit : 1)));
   }
   const char *wide = c->wide_ld ? " rows beyond 2^31" : c->wide_stride ? " batch beyond 2^31" : "";
-  snprintf(text, size, "%lldx%lldx%lld%s alpha %g beta %g%s%s%s%s%s%s", (long long)c->m,
+  snprintf(text, size, "%lldx%lldx%lld%s alpha %g beta %g%s%s%s%s%s%s%s", (long long)c->m,
            (long long)c->n, (long long)c->k, batch, c->alpha, c->beta, fills[c->fill], extra, wide,
-           c->in_place ? " C=D" : "", c->poison_ab ? " A,B=NaN" : "", c->poison_c ? " C=NaN" : "");
+           c->in_place ? " C=D" : "", c->residual_in_place ? " residual=D" : "",
+           c->poison_ab ? " A,B=NaN" : "", c->poison_c ? " C=NaN" : "");
 }

@@ -2,7 +2,7 @@
 #ifndef GGCHECK_CASE_H
 #define GGCHECK_CASE_H
 
-#include "gg_kernel.h"
+#include "problem.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,13 +17,15 @@ typedef struct ggcheck_case {
   int64_t m, n, k, batch;
   double alpha, beta;
   ggcheck_fill fill;
-  /* Beyond the least legal leading dimension and batch stride, in units of the operand's alignment,
-   * in the order a, b, c, d. A pitch that is odd in that unit is the hardest legal one. */
-  int64_t gap[4];
-  int64_t stride_gap[4];
-  bool skew[4];   /* base pointer one unit past a 256-byte boundary, else on it */
-  bool shared[3]; /* batch stride 0 of a, b, c */
-  bool in_place;  /* C is D */
+  /* Beyond the least legal leading dimension and batch stride, in units of the operand's alignment.
+   * A pitch that is odd in that unit is the hardest legal one. Scales are always dense. */
+  int64_t gap[GGI_OPERANDS];
+  int64_t stride_gap[GGI_OPERANDS];
+  bool skew[GGI_OPERANDS];   /* base pointer one unit past a 256-byte boundary, else on it */
+  bool shared[GGI_OPERANDS]; /* batch stride 0, of a, b, c, bias and residual */
+  bool in_place;             /* C is D */
+  bool residual_in_place;    /* the residual is D */
+  double absmax_before;
   bool poison_ab; /* A and B are NaN throughout and must not be read: alpha is 0 */
   bool poison_c;  /* C likewise: beta is 0. Otherwise C is null where beta is 0 */
   /* Leading dimensions, or batch strides, so long that the last row, or matrix, lies beyond 2^31

@@ -1,7 +1,7 @@
 /* ggcheck_compare.c - D against the reference, element by element.
  *
- * A value that is not finite must be the reference's: NaN for NaN, the same infinity. A finite one
- * must lie within the bound.
+ * A value that is not finite must be the reference's: NaN for NaN (0 where D is whole), the same
+ * infinity. A finite one must lie within the bound.
  */
 #include "ggcheck_compare.h"
 #include "dtype.h"
@@ -11,17 +11,19 @@
 
 static bool value_right(gg_dtype type, double got, const ggcheck_reference *r, int64_t at,
                         double *fraction) {
-  double high = r->high[at], largest = ggcheck_largest(type == GG_TF32 ? GG_F32 : type);
+  gg_dtype memory = type == GG_TF32 ? GG_F32 : type;
+  double high = r->high[at], low = r->low[at], largest = ggcheck_largest(memory);
   *fraction = 0;
-  if (!ggcheck_has_infinity(type) || type == GG_E5M2) /* conversions saturate */
-    high = fmax(fmin(high, largest), -largest);       /* NaN: see below */
-  if (isnan(r->high[at])) high = r->high[at];
+  if (isnan(high)) return ggcheck_is_integer(type) ? got == 0 : isnan(got);
+  if (!ggcheck_has_infinity(type) || type == GG_E5M2) { /* conversions saturate */
+    double cut = fmax(fmin(high + low, largest), ggcheck_least(memory));
+    if (cut != high + low) high = cut, low = 0;
+  }
   /* So near to the largest number that the kernel's sum may round to infinity. */
   if (isinf(got) && isfinite(high) && got * high > 0 && fabs(high) + r->bound[at] > largest)
     return true;
-  if (isnan(high)) return isnan(got);
   if (isinf(high) || !isfinite(got)) return got == high;
-  double error = fabs((got - high) - r->low[at]), bound = r->bound[at];
+  double error = fabs((got - high) - low), bound = r->bound[at];
   if (error == 0) return true;
   *fraction = bound > 0 ? error / bound : INFINITY;
   return error <= bound;
@@ -75,11 +77,11 @@ static const char *origin(const ggcheck_difference *diff, gg_dtype type, char *t
   text[0] = 0;
   switch (ggcheck_canary_of(type, diff->bits, &name)) {
   case GGCHECK_CANARY_GAP:
-    snprintf(text, size, ", a value from between the rows of %c", name - 'a' + 'A');
+    snprintf(text, size, ", a value from between the rows of %s", ggcheck_operand_name(name));
     kind = GGCHECK_GAP_READ;
     break;
   case GGCHECK_CANARY_POISON:
-    snprintf(text, size, ", a value of %c, which %s = 0 forbids to use", name - 'a' + 'A',
+    snprintf(text, size, ", a value of %s, which %s = 0 forbids to use", ggcheck_operand_name(name),
              name == 'c' ? "beta" : "alpha");
     kind = GGCHECK_FORBIDDEN;
     break;
@@ -90,6 +92,17 @@ static const char *origin(const ggcheck_difference *diff, gg_dtype type, char *t
     break;
   }
   return kind;
+}
+
+int ggcheck_compare_absmax(double got, double before, const ggcheck_reference *r, int problem,
+                           const char *problem_text, ggcheck_report *report) {
+  double least = fmax(before, r->absmax_least), most = fmax(before, r->absmax_most);
+  char text[160];
+  if (r->absmax_nan || (got >= least && got <= most)) return 0;
+  snprintf(text, sizeof text, "absmax is %.9g, expected %.9g to %.9g; it was %g before", got, least,
+           most, before);
+  ggcheck_report_add(report, GGCHECK_WRONG_VALUE, 0, 0, 1, problem, problem_text, text);
+  return 1;
 }
 
 int ggcheck_compare_report(const ggcheck_difference *diff, gg_dtype type, int problem,

@@ -21,6 +21,11 @@ typedef struct ggcheck_difference {
 void ggcheck_compare(const ggcheck_operand *d, int64_t matrix, const ggcheck_reference *r,
                      ggcheck_difference *diff);
 
+/* absmax after a run, of what it was before, against all matrices of the reference. Returns how
+ * many findings (0: none). */
+int ggcheck_compare_absmax(double got, double before, const ggcheck_reference *r, int problem,
+                           const char *problem_text, ggcheck_report *report);
+
 /* Turns a difference into findings. Returns how many (0: none). */
 int ggcheck_compare_report(const ggcheck_difference *diff, gg_dtype type, int problem,
                            const char *problem_text, ggcheck_report *report);

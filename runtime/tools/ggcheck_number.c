@@ -71,6 +71,11 @@ double ggcheck_largest(gg_dtype type) {
   return format_of(type)->most;
 }
 
+double ggcheck_least(gg_dtype type) {
+  const format *f = format_of(type);
+  return f->exponent ? -f->most : f->least;
+}
+
 /* Exponent of the binade that `size` lies in, subnormals counted to the lowest. */
 static int binade(const format *f, double size) {
   int least = 1 - bias(f);

@@ -18,8 +18,9 @@ int ggcheck_fraction_bits(gg_dtype type);
 double ggcheck_roundoff(gg_dtype type);
 /* The smallest positive number, subnormals included. */
 double ggcheck_tiny(gg_dtype type);
-/* The largest finite number. */
+/* The largest finite number, and the smallest. */
 double ggcheck_largest(gg_dtype type);
+double ggcheck_least(gg_dtype type);
 /* Half the distance between neighbours near `size` >= 0: no value up to there is farther from a
  * number of the type, as long as there is no overflow. */
 double ggcheck_half_ulp(gg_dtype type, double size);

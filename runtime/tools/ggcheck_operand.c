@@ -5,6 +5,7 @@
  */
 #include "ggcheck_operand.h"
 #include "dtype.h"
+#include "problem.h"
 
 #include <math.h>
 #include <string.h>
@@ -15,11 +16,13 @@ enum { GAP_ENDS = 256 };
 
 /* Quiet NaNs with a payload. kind: 1 gap, 2 poison; y: operand.
  *   f64 7ff8'0000'0000'xy5a, f32, tf32 and s32 7fc0'xy5a with x the kind;
- *   f16 7e00, bf16 7fc0 with the payload x << 4 | y << 2 | 2;
+ *   f16 7e00, bf16 7fc0 with the payload x << 4 | y << 1 | 1;
  *   e4m3 7f, e5m2 7e: all alike; s8 and u8 from 0x94 to 0x9b. */
+static const char LAST_NAMED = 'h'; /* in the payloads of two bytes */
+
 static uint64_t canary_bits(gg_dtype type, int kind, char name) {
   uint64_t x = (uint64_t)kind, y = (uint64_t)(name - 'a');
-  uint64_t payload = x << 12 | y << 8 | 0x5a, small = x << 4 | y << 2 | 2;
+  uint64_t payload = x << 12 | y << 8 | 0x5a, small = x << 4 | y << 1 | 1;
   switch (type) {
   case GG_F64:
     return UINT64_C(0x7ff8000000000000) | payload;
@@ -33,7 +36,7 @@ static uint64_t canary_bits(gg_dtype type, int kind, char name) {
     return 0x7e;
   case GG_S8:
   case GG_U8:
-    return 0x90 | x << 2 | y;
+    return 0x90 | x << 2 | (y & 3);
   case GG_NONE:
   case GG_F32:
   case GG_TF32:
@@ -41,6 +44,14 @@ static uint64_t canary_bits(gg_dtype type, int kind, char name) {
     break;
   }
   return UINT64_C(0x7fc00000) | payload;
+}
+
+const char *ggcheck_operand_name(char name) {
+  static const char *const names[] = {
+      "A",          "B",          "C",         "D",     "the bias", "the residual",
+      "A's scales", "B's scales", "D's scale", "absmax"};
+  size_t at = (size_t)(name - 'a');
+  return at < sizeof names / sizeof names[0] ? names[at] : "?";
 }
 
 /* Little-endian, as every GPU is. */
@@ -70,7 +81,7 @@ static int64_t gap_behind(const ggcheck_operand *o, int64_t matrix, int64_t row)
 }
 
 bool ggcheck_operand_alloc(ggcheck_operand *o, gg_emu *emu, size_t skew, bool sparse) {
-  char name[2] = {o->name, 0};
+  const char *name = ggi_operand_name((ggi_operand)(o->name - 'a'));
   bool empty = o->rows <= 0 || o->cols <= 0 || o->matrices <= 0;
   o->size = 0;
   if (!empty) {
@@ -127,7 +138,7 @@ ggcheck_canary ggcheck_canary_of(gg_dtype type, const void *at, char *name) {
   if (bits == UINT64_MAX >> (64 - width_bits)) return GGCHECK_CANARY_MEMORY;
   uint64_t sign = ggcheck_is_integer(type) ? 0 : UINT64_C(1) << (width_bits - 1);
   for (int kind = 1; kind <= 2; kind++)
-    for (char operand = 'a'; operand <= 'd'; operand++)
+    for (char operand = 'a'; operand <= LAST_NAMED; operand++)
       if ((bits & ~sign) == canary_bits(type, kind, operand)) {
         *name = operand;
         return kind == 1 ? GGCHECK_CANARY_GAP : GGCHECK_CANARY_POISON;

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 typedef struct ggcheck_operand {
-  char name; /* 'a' .. 'd' */
+  char name; /* 'a' + its ggi_operand */
   gg_dtype type;
   int64_t rows, cols;   /* of one matrix as stored */
   int64_t ld, stride;   /* elements; stride 0: one matrix for the whole batch */
@@ -32,6 +32,9 @@ typedef enum ggcheck_canary {
   GGCHECK_CANARY_POISON, /* an element that must not be read */
   GGCHECK_CANARY_MEMORY  /* 0xFF bytes: never written */
 } ggcheck_canary;
+
+/* "A", "the residual". */
+const char *ggcheck_operand_name(char name);
 
 /* Computes size from the other fields and allocates; skew: bytes of the base past a 256-byte
  * boundary. Every element of the gaps near a row, and every element of the matrices, becomes a

@@ -12,29 +12,42 @@
  * How far the accumulator may be from the sum of the products is ggcheck_sum.c's: sigma P, sigma =
  * gamma_t for FMAs. It starts at zero and is exact where all sums are.
  *
- * Epilogue: D = alpha * acc + beta * C, either fl(fl(alpha acc) + beta C) with the last two fused,
- * or fl(alpha acc + fl(beta C)) with the first two fused. The way of a product gets at most two
- * roundings more, that of C has at most two. They are counted only where they happen: multiplying
- * by 1 is exact, and without beta nothing is added. If D's type is narrower than the accumulator's,
- * its rounding comes last and applies to the whole. So, elementwise, with P = |A||B|:
+ * Scales of A and B. The reference multiplies the operands by them, so P = |A||B| has them in it. A
+ * kernel multiplies the accumulator (TENSOR, VECTOR), or each sum of 128 of k before it goes into
+ * an accumulator outside (GROUP, BLOCK; ggcheck_sum.c has those additions): each scale is one
+ * rounding more on the way of a product.
  *
- *   |D - exact| <= g + half_ulp_d(|exact| + g),   the last term only for a narrower D,
- *   g = ((1 + sigma)(1 + gamma_(e_alpha + e_beta)) - 1) |alpha| P + gamma_2 |beta| |C|
- *       + (t + 2) max(1, |alpha|) h
- *   e_alpha = [alpha != 1], e_beta = [beta != 0]; the beta term only where beta != 0;
- *   h = the smallest subnormal of the accumulator (each rounding or truncation may underflow; an
- *       addition cannot, so this overcounts).
- * half_ulp_d is half the distance between D's numbers there, at most u_d (|exact| + g), and never
- * more than at D's largest number, where conversions end (ggcheck_round). Whole numbers (s32, and
- * integers small enough for the accumulator) leave only D's rounding, which must be the right one.
+ * Then alpha * acc + beta * C, either fl(fl(alpha acc) + beta C) with the last two fused, or
+ * fl(alpha acc + fl(beta C)) with the first two fused. The way of a product gets at most two
+ * roundings more, that of C has at most two; an s32 accumulator or C that becomes f32 has one more.
+ * They are counted only where they happen: multiplying by 1 is exact, and without beta nothing is
+ * added. So, elementwise, with u now that of the epilogue's type,
+ *
+ *   |x - exact| <= g = ((1 + sigma)(1 + gamma_e) - 1) |alpha| P + gamma_(2 + s32) |beta| |C|
+ *                      + (t + 4) max(1, |alpha|) max(1, scales) h
+ *   e = [alpha != 1] + [beta != 0] + [scale of A] + [scale of B] + [s32 accumulator in f32];
+ *   the term with C only where beta != 0;
+ *   h = the smallest subnormal of accumulator and epilogue (each rounding or truncation may
+ *       underflow; an addition cannot, so this overcounts).
+ * From there on each step carries the bound on: ggcheck_epilogue.c. Whole numbers (an s32 epilogue,
+ * and integers and powers of two small enough) leave only D's rounding, which must be the right
+ * one.
  *
  * The reference has an error of its own. f32 in f64: products of two floats are exact in double,
- * the sum has gamma_k(2^-53) P, and the epilogue two roundings more. f64: compensated, Dot2 of
- * Ogita, Rump, Oishi (Accurate sum and dot product, SIAM J. Sci. Comput. 26, 2005, Prop. 5.5):
- *   |err| <= u |exact| + gamma_k^2 P   before its final rounding, which is not made here: the value
- * stays the pair high + low, whose own arithmetic adds a few u^2. Both are added to the bound.
+ * with scales they have one rounding, the sum has gamma_k(2^-53) P, and alpha and beta two
+ * roundings more. f64: compensated, Dot2 of Ogita, Rump, Oishi (Accurate sum and dot product, SIAM
+ * J. Sci. Comput. 26, 2005, Prop. 5.5): |err| <= u |exact| + gamma_k^2 P   before its final
+ * rounding, which is not made here: the value stays the pair high + low, whose own arithmetic adds
+ * a few u^2; an f64 operand times its scale is rounded, which adds u for each. All of it is added
+ * to the bound.
+ *
+ * absmax is the largest |x| before scale_d: at least the largest |exact| - g, at most the largest
+ * |exact| + g, each rounded to f32.
  */
 #include "ggcheck_reference.h"
+#include "dtype.h"
+#include "epilogue.h"
+#include "ggcheck_epilogue.h"
 #include "ggcheck_operand.h"
 
 #include <math.h>
@@ -45,45 +58,32 @@ static double *doubles(int64_t count) {
   return calloc(count > 0 ? (size_t)count : 1, sizeof(double));
 }
 
-bool ggcheck_reference_alloc(ggcheck_reference *r, int64_t m, int64_t n, int64_t k) {
-  *r = (ggcheck_reference){.m = m, .n = n, .k = k};
+bool ggcheck_reference_alloc(ggcheck_reference *r, const gg_kernel *row, int64_t m, int64_t n,
+                             int64_t k) {
+  *r = (ggcheck_reference){.m = m, .n = n, .k = k, .scale_d = 1};
   r->a = doubles(m * k);
   r->b = doubles(k * n);
   r->c = doubles(m * n);
+  r->bias = doubles(m > n ? m : n);
+  r->residual = doubles(row->residual ? m * n : 0);
+  r->scale_a = doubles(ggi_scale_count(row->scaling_a, m, k));
+  r->scale_b = doubles(ggi_scale_count(row->scaling_b, n, k));
   r->high = doubles(m * n);
   r->low = doubles(m * n);
   r->bound = doubles(m * n);
-  if (r->a && r->b && r->c && r->high && r->low && r->bound) return true;
+  if (r->a && r->b && r->c && r->bias && r->residual && r->scale_a && r->scale_b && r->high &&
+      r->low && r->bound)
+    return true;
   ggcheck_reference_free(r);
   return false;
 }
 
 void ggcheck_reference_free(ggcheck_reference *r) {
-  free(r->a);
-  free(r->b);
-  free(r->c);
-  free(r->high);
-  free(r->low);
-  free(r->bound);
+  double *const all[] = {r->a,       r->b,       r->c,    r->bias, r->residual,
+                         r->scale_a, r->scale_b, r->high, r->low,  r->bound};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+    free(all[i]);
   *r = (ggcheck_reference){0};
-}
-
-/* x + y = sum + *error exactly (Knuth's TwoSum). */
-static double two_sum(double x, double y, double *error) {
-  double sum = x + y;
-  double part = sum - x;
-  *error = (x - (sum - part)) + (y - part);
-  return sum;
-}
-
-/* (high, low) += x * y, compensated. Infinities and NaN: the plain sum, low stays 0. */
-static void add_product(double *high, double *low, double x, double y) {
-  double product = x * y;
-  double product_error = fma(x, y, -product);
-  double sum_error;
-  *high = two_sum(*high, product, &sum_error);
-  double error = product_error + sum_error;
-  if (isfinite(error)) *low += error;
 }
 
 /* Row i of A times B: plain double sums. */
@@ -104,10 +104,48 @@ static void row_compensated(ggcheck_reference *r, int64_t i, double *high, doubl
     double a = r->a[i * r->k + p], a_size = fabs(a);
     const double *b = r->b + p * r->n;
     for (int64_t j = 0; j < r->n; j++) {
-      add_product(&high[j], &low[j], a, b[j]);
+      ggcheck_value sum = {.high = high[j], .low = low[j]};
+      ggcheck_add_product(&sum, a, b[j]);
+      high[j] = sum.high;
+      low[j] = sum.low;
       size[j] += a_size * fabs(b[j]);
     }
   }
+}
+
+/* The scale of element `at` of `extent` and of step p of k. */
+static double scale_of(const double *scales, gg_scaling scaling, int64_t extent, int64_t at,
+                       int64_t p) {
+  switch (scaling) {
+  case GG_SCALING_NONE:
+    break;
+  case GG_SCALING_TENSOR:
+    return scales[0];
+  case GG_SCALING_VECTOR:
+    return scales[at];
+  case GG_SCALING_GROUP:
+    return scales[p / 128 * extent + at];
+  case GG_SCALING_BLOCK:
+    return scales[p / 128 * ((extent + 127) / 128) + at / 128];
+  }
+  return 1;
+}
+
+/* Multiplies A and B by their scales. */
+static void apply_scales(ggcheck_reference *r, const gg_kernel *row) {
+  for (int64_t i = 0; row->scaling_a && i < r->m; i++)
+    for (int64_t p = 0; p < r->k; p++)
+      r->a[i * r->k + p] *= scale_of(r->scale_a, row->scaling_a, r->m, i, p);
+  for (int64_t p = 0; row->scaling_b && p < r->k; p++)
+    for (int64_t j = 0; j < r->n; j++)
+      r->b[p * r->n + j] *= scale_of(r->scale_b, row->scaling_b, r->n, j, p);
+}
+
+static double largest_scale(const double *scales, int64_t count) {
+  double largest = 1;
+  for (int64_t i = 0; i < count; i++)
+    largest = fmax(largest, fabs(scales[i]));
+  return largest;
 }
 
 /* What the bound is made of, per element: see the top. */
@@ -117,58 +155,80 @@ typedef struct factors {
   double tiny;    /* underflow */
 } factors;
 
-static factors factors_of(const gg_kernel *row, int64_t k, double alpha, double beta) {
-  bool wide = row->type_acc == GG_F64;
-  double u = ggcheck_roundoff(row->type_acc), u_ref = ggcheck_roundoff(GG_F64), n = (double)k;
-  double sum = alpha != 0 ? ggcheck_sum_error(row, k) : 0;
-  double roundings = alpha != 0 ? (double)ggcheck_roundings(row, k) : 0;
-  double epilogue = ggcheck_gamma((alpha != 1) + (beta != 0), u);
-  double reference = wide ? ggcheck_gamma(n, u_ref) * ggcheck_gamma(n, u_ref) + 8 * u_ref * u_ref
-                          : ggcheck_gamma(n + 2, u_ref);
+static factors factors_of(const ggcheck_reference *r, const gg_kernel *row, double alpha,
+                          double beta) {
+  gg_dtype type = ggi_row_epilogue(row);
+  bool wide = row->type_acc == GG_F64, whole = ggcheck_is_integer(row->type_acc);
+  double u = ggcheck_roundoff(type), u_ref = ggcheck_roundoff(GG_F64), n = (double)r->k;
+  double sum = alpha != 0 ? ggcheck_sum_error(row, r->k) : 0;
+  double roundings = alpha != 0 ? (double)ggcheck_roundings(row, r->k) : 0;
+  int scaled = (row->scaling_a != GG_SCALING_NONE) + (row->scaling_b != GG_SCALING_NONE);
+  int converted = ggcheck_widening_rounds(row->type_acc, type);
+  double epilogue = ggcheck_gamma((alpha != 1) + (beta != 0) + scaled + converted, u);
+  double reference = wide ? ggcheck_gamma(n, u_ref) * ggcheck_gamma(n, u_ref) + 8 * u_ref * u_ref +
+                                ggcheck_gamma(scaled, u_ref)
+                          : ggcheck_gamma(n + 2 + scaled, u_ref);
+  double tiny = fmax(ggcheck_tiny(type), whole ? 0 : ggcheck_tiny(row->type_acc));
+  double scale = largest_scale(r->scale_a, ggi_scale_count(row->scaling_a, r->m, r->k)) *
+                 largest_scale(r->scale_b, ggi_scale_count(row->scaling_b, r->n, r->k));
   /* Truncation loses a whole subnormal where rounding loses half of one. */
   return (factors){.product = (1 + sum) * (1 + epilogue) - 1 + reference,
-                   .c = ggcheck_gamma(2, u) + reference,
-                   .tiny = (roundings + 2) * fmax(1, fabs(alpha)) * ggcheck_tiny(row->type_acc)};
+                   .c =
+                       ggcheck_gamma(2 + ggcheck_widening_rounds(row->type_c, type), u) + reference,
+                   .tiny = (roundings + 2 + scaled) * fmax(1, fabs(alpha)) * scale * tiny};
+}
+
+/* absmax = max(absmax, |x|), in f32. */
+static void note_largest(ggcheck_reference *r, const ggcheck_value *v) {
+  double x = fabs(v->high + v->low);
+  if (isnan(x)) r->absmax_nan = true;
+  r->absmax_least = fmax(r->absmax_least, ggcheck_round(GG_F32, isinf(x) ? x : x - v->error));
+  r->absmax_most = fmax(r->absmax_most, ggcheck_round(GG_F32, isinf(x) ? x : x + v->error));
+}
+
+/* From the accumulator to D: all that stands behind alpha and beta. */
+static void finish(ggcheck_reference *r, const gg_kernel *row, int64_t i, int64_t j,
+                   ggcheck_value *v) {
+  gg_dtype type = ggi_row_epilogue(row);
+  if (row->bias != GG_BIAS_NONE)
+    ggcheck_step_add(v, r->bias[row->bias == GG_BIAS_N ? j : i], ggi_bias_type(row->type_d), type);
+  ggcheck_step_activation(v, row->activation, type);
+  if (row->residual) ggcheck_step_add(v, r->residual[i * r->n + j], row->type_d, type);
+  note_largest(r, v);
+  if (row->scaling_d) ggcheck_step_scale(v, r->scale_d, type);
+  ggcheck_step_store(v, row->type_d, type);
 }
 
 void ggcheck_reference_compute(ggcheck_reference *r, const gg_kernel *row, double alpha,
                                double beta, bool exact) {
   bool wide = row->type_acc == GG_F64;
-  bool whole = ggcheck_is_integer(row->type_acc);
-  bool narrow_d = ggcheck_fraction_bits(row->type_d) < ggcheck_fraction_bits(row->type_acc);
-  /* In memory tf32 is f32. */
-  gg_dtype type_d = row->type_d == GG_TF32 ? GG_F32 : row->type_d;
-  if (type_d == GG_F32 && !wide) narrow_d = false;
-  factors f = factors_of(row, r->k, alpha, beta);
+  bool whole = ggcheck_is_integer(ggi_row_epilogue(row));
   double *size = r->bound; /* |A||B| until the bound replaces it */
 
   memset(r->high, 0, (size_t)(r->m * r->n) * sizeof(double));
   memset(r->low, 0, (size_t)(r->m * r->n) * sizeof(double));
   memset(size, 0, (size_t)(r->m * r->n) * sizeof(double));
+  if (alpha != 0) apply_scales(r, row);
+  factors f = factors_of(r, row, alpha, beta);
   for (int64_t i = 0; i < r->m; i++) {
     int64_t at = i * r->n;
     if (alpha != 0 && wide)
       row_compensated(r, i, r->high + at, r->low + at, size + at);
     else if (alpha != 0)
       row_plain(r, i, r->high + at, size + at);
-    for (int64_t j = at; j < at + r->n; j++) {
-      double high = 0, low = 0;
+    for (int64_t j = 0; j < r->n; j++, at++) {
+      ggcheck_value v = {.exact = exact || whole};
       if (alpha != 0) {
-        add_product(&high, &low, alpha, r->high[j]);
-        low += isfinite(high) ? alpha * r->low[j] : 0;
+        ggcheck_add_product(&v, alpha, r->high[at]);
+        v.low += isfinite(v.high) ? alpha * r->low[at] : 0;
       }
-      if (beta != 0) add_product(&high, &low, beta, r->c[j]);
-      double c_size = beta != 0 ? fabs(beta) * fabs(r->c[j]) : 0;
-      double g = f.product * fabs(alpha) * size[j] + f.c * c_size + f.tiny;
-      if (exact || whole) { /* nothing but D's own rounding */
-        high = ggcheck_round(type_d, high + low);
-        low = g = 0;
-      } else if (narrow_d) {
-        g += ggcheck_half_ulp(type_d, fmin(fabs(high) + g, ggcheck_largest(type_d)));
-      }
-      r->high[j] = high;
-      r->low[j] = low;
-      r->bound[j] = g;
+      if (beta != 0) ggcheck_add_product(&v, beta, r->c[at]);
+      double c_size = beta != 0 ? fabs(beta) * fabs(r->c[at]) : 0;
+      if (!v.exact) v.error = f.product * fabs(alpha) * size[at] + f.c * c_size + f.tiny;
+      finish(r, row, i, j, &v);
+      r->high[at] = v.high;
+      r->low[at] = v.low;
+      r->bound[at] = v.error;
     }
   }
 }

@@ -5,15 +5,15 @@
  */
 #include "ggcheck_run.h"
 #include "dtype.h"
+#include "epilogue.h"
 #include "ggcheck_compare.h"
+#include "ggcheck_data.h"
 #include "launch.h"
 #include "tensor_map.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { A, B, C, D };
 
 static const int64_t BEYOND = (INT64_C(1) << 31) + 64; /* elements */
 
@@ -25,12 +25,13 @@ typedef struct run {
   int index;
   ggcheck_report *report;
   char text[200];
-  ggcheck_operand operand[4]; /* C is empty where it is D or null */
+  ggcheck_operand operand[GGI_OPERANDS]; /* empty: not there, or D in its place */
   gg_args args;
   ggcheck_reference reference;
-  double *c_before;     /* batch x m x n: C as it was, it may be D */
-  unsigned char *first; /* D's bytes after the first launch */
-  uint64_t sums[3];     /* of A, B and C before the launch */
+  double *before[2];           /* batch x m x n: C and the residual as they were, they may be D */
+  unsigned char *first;        /* D's bytes after the first launch */
+  float absmax;                /* after it */
+  uint64_t sums[GGI_OPERANDS]; /* of the operands before the launch */
 } run;
 
 bool ggcheck_session_open(ggcheck_session *s, uint64_t seed) {
@@ -55,65 +56,64 @@ static int64_t round_up(int64_t value, int64_t unit) {
 /* Elements that pointer, leading dimension and stride of an operand must be multiples of. */
 static int64_t unit_of(const run *x, int o) {
   const gg_kernel *row = x->row;
-  int bytes = ggi_row_align(row, o), bytes_c = ggi_row_align(row, C);
-  if (x->c->in_place && o == D && bytes_c > bytes) bytes = bytes_c;
+  if (o == GGI_RESIDUAL) o = GGI_D;
+  if (o > GGI_D) return 1;
+  int bytes = ggi_row_align(row, o), bytes_c = ggi_row_align(row, GGI_C);
+  if (x->c->in_place && o == GGI_D && bytes_c > bytes) bytes = bytes_c;
   int64_t unit = bytes / ggi_dtype_bytes(x->operand[o].type);
   return unit > 1 ? unit : 1;
 }
 
+/* A matrix as stored, or one row of values. */
 static void shape(run *x, int o, gg_dtype type, int64_t rows, int64_t cols) {
   const ggcheck_case *c = x->c;
   ggcheck_operand *op = &x->operand[o];
   *op = (ggcheck_operand){.name = (char)('a' + o), .type = type, .rows = rows, .cols = cols};
   int64_t unit = unit_of(x, o);
-  op->ld = round_up(cols > 1 ? cols : 1, unit) + c->gap[o] * unit;
+  op->ld = round_up(cols > 1 ? cols : 1, unit) + (o == GGI_BIAS ? 0 : c->gap[o] * unit);
   if (c->wide_ld && rows > 1) op->ld = round_up(BEYOND / (rows - 1) + 1, unit);
-  bool shared = o < D && c->shared[o];
+  bool shared = o != GGI_D && c->shared[o];
   op->stride = shared ? 0 : rows * op->ld + c->stride_gap[o] * unit;
   if (c->wide_stride && !shared) op->stride = round_up(BEYOND, unit);
   op->matrices = shared && c->batch > 1 ? 1 : c->batch;
 }
 
-/* Small whole numbers whose sums the accumulator holds exactly: at most 16 k below 2^24, k below
- * 2^11. Unsigned ones start at zero. */
-static double whole(const run *x, gg_dtype type, ggcheck_random *random) {
-  int range = x->c->k > 100000 || x->row->type_acc == GG_F16 ? 3 : 9;
-  return ggcheck_random_below(random, range) - (type == GG_U8 ? 0 : range / 2);
+/* Scales lie densely, absmax is one value. */
+static void shape_dense(run *x, int o, int64_t count, int64_t stride) {
+  x->operand[o] = (ggcheck_operand){.name = (char)('a' + o),
+                                    .type = GG_F32,
+                                    .rows = 1,
+                                    .cols = count,
+                                    .ld = count,
+                                    .stride = stride,
+                                    .matrices = stride ? x->c->batch : count > 0};
 }
 
-/* Normal numbers; of integer types all of them alike, s32 (C only) of a size with the products. */
-static double normal(gg_dtype type, ggcheck_random *random) {
-  switch (type) {
-  case GG_S8:
-    return ggcheck_random_below(random, 256) - 128;
-  case GG_U8:
-    return ggcheck_random_below(random, 256);
-  case GG_S32:
-    return ggcheck_random_below(random, 1 << 20) - (1 << 19);
-  default:
-    return ggcheck_random_normal(random);
-  }
-}
-
-static void fill_normal(const run *x, ggcheck_operand *o, ggcheck_random *random) {
-  for (int64_t matrix = 0; matrix < o->matrices; matrix++)
-    for (int64_t row = 0; row < o->rows; row++)
-      for (int64_t col = 0; col < o->cols; col++) {
-        double value =
-            x->c->fill == GGCHECK_INTEGER ? whole(x, o->type, random) : normal(o->type, random);
-        ggcheck_store(o->type, ggcheck_operand_at(o, matrix, row, col), value);
-      }
-}
-
-/* NaN and infinities where they reach some of D, never all of it if m, n > 2. e4m3 has NaN only,
- * integers have neither. */
-static void fill_special(ggcheck_operand *o) {
-  if (!o->size || ggcheck_is_integer(o->type)) return;
-  int64_t row = o->rows - 1, col = o->cols - 1;
-  double first = o->name == 'b' ? (double)-INFINITY : (double)INFINITY;
-  if (!ggcheck_has_infinity(o->type)) first = (double)NAN;
-  ggcheck_store(o->type, ggcheck_operand_at(o, 0, 0, col / 2), first);
-  ggcheck_store(o->type, ggcheck_operand_at(o, 0, row, col), o->name == 'b' ? 0 : (double)NAN);
+static void shapes(run *x) {
+  const ggcheck_case *c = x->c;
+  const gg_kernel *row = x->row;
+  bool a_t = row->order_a == GG_ORDER_T, b_t = row->order_b == GG_ORDER_T;
+  x->operand[GGI_D].type = row->type_d;
+  shape(x, GGI_A, row->type_a, a_t ? c->k : c->m, a_t ? c->m : c->k);
+  shape(x, GGI_B, row->type_b, b_t ? c->n : c->k, b_t ? c->k : c->n);
+  shape(x, GGI_C, row->type_c, c->m, c->n);
+  shape(x, GGI_D, row->type_d, c->m, c->n);
+  shape(x, GGI_BIAS, ggi_bias_type(row->type_d), 1, row->bias == GG_BIAS_M ? c->m : c->n);
+  shape(x, GGI_RESIDUAL, row->type_d, c->m, c->n);
+  if (c->in_place || (c->beta == 0 && !c->poison_c)) x->operand[GGI_C].matrices = 0;
+  if (row->bias == GG_BIAS_NONE) x->operand[GGI_BIAS].matrices = 0;
+  if (!row->residual || c->residual_in_place) x->operand[GGI_RESIDUAL].matrices = 0;
+  const struct {
+    int operand;
+    gg_scaling scaling;
+    int64_t extent;
+  } scales[3] = {{GGI_SCALE_A, row->scaling_a, c->m},
+                 {GGI_SCALE_B, row->scaling_b, c->n},
+                 {GGI_SCALE_D, row->scaling_d, 1}};
+  for (int i = 0; i < 3; i++)
+    shape_dense(x, scales[i].operand, ggi_scale_count(scales[i].scaling, scales[i].extent, c->k),
+                ggi_scale_stride(scales[i].scaling, scales[i].extent, c->k));
+  shape_dense(x, GGI_ABSMAX, row->absmax ? 1 : 0, 0);
 }
 
 static uint64_t checksum(const ggcheck_operand *o) {
@@ -130,45 +130,59 @@ static uint64_t checksum(const ggcheck_operand *o) {
 
 static bool allocate(run *x) {
   const ggcheck_case *c = x->c;
-  const gg_kernel *row = x->row;
-  bool a_t = row->order_a == GG_ORDER_T, b_t = row->order_b == GG_ORDER_T;
   bool sparse = c->wide_ld || c->wide_stride;
-  x->operand[D].type = row->type_d;
-  shape(x, A, row->type_a, a_t ? c->k : c->m, a_t ? c->m : c->k);
-  shape(x, B, row->type_b, b_t ? c->n : c->k, b_t ? c->k : c->n);
-  shape(x, C, row->type_c, c->m, c->n);
-  shape(x, D, row->type_d, c->m, c->n);
-  if (c->in_place || (c->beta == 0 && !c->poison_c)) x->operand[C].matrices = 0;
-  for (int o = A; o <= D; o++) {
-    if (o == C && !x->operand[C].matrices) continue;
-    size_t skew = c->skew[o] ? (size_t)(unit_of(x, o) * ggi_dtype_bytes(x->operand[o].type)) : 0;
-    if (!ggcheck_operand_alloc(&x->operand[o], x->session->emu, skew, sparse)) return false;
+  size_t elements = (size_t)(c->batch * c->m * c->n) + 1;
+  shapes(x);
+  for (int o = 0; o < GGI_OPERANDS; o++) {
+    ggcheck_operand *op = &x->operand[o];
+    if (o > GGI_B && o != GGI_D && !op->matrices) continue;
+    size_t skew = c->skew[o] ? (size_t)(unit_of(x, o) * ggi_dtype_bytes(op->type)) : 0;
+    if (!ggcheck_operand_alloc(op, x->session->emu, skew, sparse && o <= GGI_RESIDUAL))
+      return false;
   }
-  x->c_before = calloc((size_t)(c->batch * c->m * c->n) + 1, sizeof(double));
-  return x->c_before && ggcheck_reference_alloc(&x->reference, c->m, c->n, c->k);
+  for (int i = 0; i < 2; i++)
+    x->before[i] = calloc(elements, sizeof(double));
+  return x->before[0] && x->before[1] &&
+         ggcheck_reference_alloc(&x->reference, x->row, c->m, c->n, c->k);
+}
+
+/* Where C or the residual lies. */
+static ggcheck_operand *source(run *x, int o) {
+  bool in_place = o == GGI_C ? x->c->in_place : x->c->residual_in_place;
+  return &x->operand[in_place ? GGI_D : o];
+}
+
+static void keep_before(run *x, int which, const ggcheck_operand *o) {
+  int64_t elements = x->c->m * x->c->n;
+  for (int64_t b = 0; b < x->c->batch; b++)
+    ggcheck_operand_gather(o, b, false, x->before[which] + b * elements);
 }
 
 static void fill(run *x) {
   const ggcheck_case *c = x->c;
   ggcheck_random random = {x->session->seed * UINT64_C(1000003) + (uint64_t)x->index};
-  ggcheck_operand *source_c = &x->operand[c->in_place ? D : C];
-  for (int o = A; o <= B; o++) {
+  for (int o = GGI_A; o <= GGI_B; o++) {
     if (c->poison_ab)
       ggcheck_operand_poison(&x->operand[o]);
     else
-      fill_normal(x, &x->operand[o], &random);
+      ggcheck_fill_operand(x->row, c, (ggi_operand)o, &x->operand[o], &random);
   }
   if (c->poison_c)
-    ggcheck_operand_poison(source_c);
+    ggcheck_operand_poison(source(x, GGI_C));
   else if (c->beta != 0)
-    fill_normal(x, source_c, &random);
+    ggcheck_fill_operand(x->row, c, GGI_C, source(x, GGI_C), &random);
   if (c->fill == GGCHECK_SPECIAL)
-    for (int o = A; o <= C; o++)
-      if (o != C || (c->beta != 0 && !c->in_place)) fill_special(&x->operand[o]);
-  if (c->beta != 0)
-    for (int64_t b = 0; b < c->batch; b++)
-      ggcheck_operand_gather(source_c, b, false, x->c_before + b * c->m * c->n);
-  for (int o = A; o <= C; o++)
+    for (int o = GGI_A; o <= GGI_C; o++)
+      if (o != GGI_C || (c->beta != 0 && !c->in_place)) ggcheck_fill_special(&x->operand[o]);
+  bool filled = c->in_place && c->beta != 0; /* with C, which is in the same place */
+  if (x->row->residual && !(c->residual_in_place && filled))
+    ggcheck_fill_operand(x->row, c, GGI_RESIDUAL, source(x, GGI_RESIDUAL), &random);
+  ggcheck_fill_operand(x->row, c, GGI_BIAS, &x->operand[GGI_BIAS], &random);
+  for (int o = GGI_SCALE_A; o <= GGI_ABSMAX; o++)
+    ggcheck_fill_operand(x->row, c, (ggi_operand)o, &x->operand[o], &random);
+  if (c->beta != 0) keep_before(x, 0, source(x, GGI_C));
+  if (x->row->residual) keep_before(x, 1, source(x, GGI_RESIDUAL));
+  for (int o = GGI_A; o < GGI_ABSMAX; o++)
     x->sums[o] = checksum(&x->operand[o]);
 }
 
@@ -180,19 +194,29 @@ static gg_scalar scalar(gg_dtype type, double value) {
 static void arguments(run *x) {
   const ggcheck_case *c = x->c;
   const ggcheck_operand *o = x->operand;
-  const ggcheck_operand *oc = c->in_place ? &o[D] : &o[C];
+  const ggcheck_operand *oc = source(x, GGI_C), *residual = source(x, GGI_RESIDUAL);
+  gg_dtype type = ggi_row_epilogue(x->row);
   gg_args *p = &x->args;
   memset(p, 0, sizeof *p);
-  p->a = o[A].bytes;
-  p->b = o[B].bytes;
+  p->a = o[GGI_A].bytes;
+  p->b = o[GGI_B].bytes;
   p->c = oc->bytes; /* NULL where it is not read */
-  p->d = o[D].bytes;
+  p->d = o[GGI_D].bytes;
   p->m = c->m, p->n = c->n, p->k = c->k, p->batch = c->batch;
-  p->lda = o[A].ld, p->ldb = o[B].ld, p->ldc = oc->ld, p->ldd = o[D].ld;
-  p->stride_a = o[A].stride, p->stride_b = o[B].stride;
-  p->stride_c = oc->stride, p->stride_d = o[D].stride;
-  p->alpha = scalar(x->row->type_acc, c->alpha);
-  p->beta = scalar(x->row->type_acc, c->beta);
+  p->lda = o[GGI_A].ld, p->ldb = o[GGI_B].ld, p->ldc = oc->ld, p->ldd = o[GGI_D].ld;
+  p->stride_a = o[GGI_A].stride, p->stride_b = o[GGI_B].stride;
+  p->stride_c = oc->stride, p->stride_d = o[GGI_D].stride;
+  p->alpha = scalar(type, c->alpha);
+  p->beta = scalar(type, c->beta);
+  p->bias = o[GGI_BIAS].bytes, p->stride_bias = o[GGI_BIAS].stride;
+  if (x->row->residual) {
+    p->residual = residual->bytes;
+    p->ld_residual = residual->ld, p->stride_residual = residual->stride;
+  }
+  p->scale_a = o[GGI_SCALE_A].bytes;
+  p->scale_b = o[GGI_SCALE_B].bytes;
+  p->scale_d = o[GGI_SCALE_D].bytes;
+  p->absmax = o[GGI_ABSMAX].bytes;
 }
 
 typedef enum outcome { LAUNCH_GOOD, LAUNCH_FOUND, LAUNCH_REFUSED } outcome;
@@ -230,39 +254,41 @@ static outcome launch(run *x, uint64_t seed, gg_emu_async async, bool count, con
   return LAUNCH_REFUSED;
 }
 
-/* Values of D, canaries, inputs. false: something was wrong. */
-static bool compare(run *x) {
-  const ggcheck_case *c = x->c;
+/* The operands of matrix b, as the reference takes them. */
+static void gather(run *x, int64_t b) {
   ggcheck_reference *r = &x->reference;
-  ggcheck_difference difference = {0};
+  const ggcheck_operand *o = x->operand;
+  int64_t elements = x->c->m * x->c->n;
+  ggcheck_operand_gather(&o[GGI_A], b, x->row->order_a == GG_ORDER_T, r->a);
+  ggcheck_operand_gather(&o[GGI_B], b, x->row->order_b == GG_ORDER_T, r->b);
+  memcpy(r->c, x->before[0] + b * elements, (size_t)elements * sizeof(double));
+  if (x->row->bias) ggcheck_operand_gather(&o[GGI_BIAS], b, false, r->bias);
+  if (x->row->residual)
+    memcpy(r->residual, x->before[1] + b * elements, (size_t)elements * sizeof(double));
+  if (o[GGI_SCALE_A].size) ggcheck_operand_gather(&o[GGI_SCALE_A], b, false, r->scale_a);
+  if (o[GGI_SCALE_B].size) ggcheck_operand_gather(&o[GGI_SCALE_B], b, false, r->scale_b);
+  if (o[GGI_SCALE_D].size) ggcheck_operand_gather(&o[GGI_SCALE_D], b, false, &r->scale_d);
+}
+
+/* Nothing outside the elements of D was written, no input changed. */
+static bool untouched(run *x) {
   bool good = true;
-  /* The scalars as the kernel sees them, in the accumulator's type. */
-  double alpha = ggi_scalar_value(x->args.alpha, x->row->type_acc);
-  double beta = ggi_scalar_value(x->args.beta, x->row->type_acc);
-  for (int64_t b = 0; b < c->batch; b++) {
-    ggcheck_operand_gather(&x->operand[A], b, x->row->order_a == GG_ORDER_T, r->a);
-    ggcheck_operand_gather(&x->operand[B], b, x->row->order_b == GG_ORDER_T, r->b);
-    memcpy(r->c, x->c_before + b * c->m * c->n, (size_t)(c->m * c->n) * sizeof(double));
-    ggcheck_reference_compute(r, x->row, alpha, beta, c->fill == GGCHECK_INTEGER);
-    ggcheck_compare(&x->operand[D], b, r, &difference);
-  }
-  if (ggcheck_compare_report(&difference, x->row->type_d, x->index, x->text, x->report))
-    good = false;
-  for (int o = A; o <= D; o++) {
+  for (int o = 0; o < GGI_OPERANDS; o++) {
     int64_t matrix, row, col;
+    const char *name = ggcheck_operand_name((char)('a' + o));
     char text[200];
     if (!x->operand[o].size) continue;
     if (ggcheck_operand_gap_written(&x->operand[o], &matrix, &row, &col)) {
       snprintf(text, sizeof text,
-               "%c was written between its rows, at matrix %lld, row %lld, column %lld of %lld",
-               'A' + o, (long long)matrix, (long long)row, (long long)col,
+               "%s was written between its rows, at matrix %lld, row %lld, column %lld of %lld",
+               name, (long long)matrix, (long long)row, (long long)col,
                (long long)x->operand[o].cols);
       ggcheck_report_add(x->report, GGCHECK_GAP_WRITTEN, ggcheck_report_store_line(x->report), 0, 1,
                          x->index, x->text, text);
       good = false;
     }
-    if (o < D && checksum(&x->operand[o]) != x->sums[o]) {
-      snprintf(text, sizeof text, "elements of %c, which is read only, changed", 'A' + o);
+    if (o != GGI_D && o != GGI_ABSMAX && checksum(&x->operand[o]) != x->sums[o]) {
+      snprintf(text, sizeof text, "elements of %s, which is read only, changed", name);
       ggcheck_report_add(x->report, GGCHECK_INPUT, ggcheck_report_store_line(x->report), 0, 1,
                          x->index, x->text, text);
       good = false;
@@ -271,10 +297,36 @@ static bool compare(run *x) {
   return good;
 }
 
+/* Values of D, absmax, canaries, inputs. false: something was wrong. */
+static bool compare(run *x) {
+  const ggcheck_case *c = x->c;
+  ggcheck_reference *r = &x->reference;
+  ggcheck_difference difference = {0};
+  bool good = true;
+  /* The scalars as the kernel sees them, in the epilogue's type. */
+  gg_dtype type = ggi_row_epilogue(x->row);
+  double alpha = ggi_scalar_value(x->args.alpha, type);
+  double beta = ggi_scalar_value(x->args.beta, type);
+  for (int64_t b = 0; b < c->batch; b++) {
+    gather(x, b);
+    ggcheck_reference_compute(r, x->row, alpha, beta, c->fill == GGCHECK_INTEGER);
+    ggcheck_compare(&x->operand[GGI_D], b, r, &difference);
+  }
+  if (ggcheck_compare_report(&difference, x->row->type_d, x->index, x->text, x->report))
+    good = false;
+  if (x->row->absmax) {
+    memcpy(&x->absmax, x->operand[GGI_ABSMAX].bytes, sizeof x->absmax);
+    if (ggcheck_compare_absmax((double)x->absmax, c->absmax_before, r, x->index, x->text,
+                               x->report))
+      good = false;
+  }
+  return untouched(x) && good;
+}
+
 /* Runs again under random schedules: the same bits, and no finding. false: not so, or no memory. */
 static bool schedules(run *x) {
   static const gg_emu_async ways[] = {GG_EMU_RANDOM, GG_EMU_EARLY, GG_EMU_LATE};
-  const ggcheck_operand *d = &x->operand[D];
+  const ggcheck_operand *d = &x->operand[GGI_D];
   if (!x->c->schedules || !d->size) return true;
   x->first = malloc(d->size);
   if (!x->first) {
@@ -286,12 +338,16 @@ static bool schedules(run *x) {
     uint64_t seed = x->session->seed + (uint64_t)i + 1;
     char text[240];
     snprintf(text, sizeof text, "%s, schedule %llu", x->text, (unsigned long long)seed);
-    if (!x->c->in_place) ggcheck_operand_poison(&x->operand[D]); /* what is not written must show */
-    fill(x);                                                     /* in place, C has gone */
+    ggcheck_operand_poison(&x->operand[GGI_D]); /* what is not written must show */
+    fill(x);                                    /* C and the residual may have gone with it */
     if (launch(x, seed ? seed : 1, ways[i % 3], false, text) != LAUNCH_GOOD) return false;
-    if (memcmp(x->first, d->bytes, d->size) != 0) {
+    bool same = memcmp(x->first, d->bytes, d->size) == 0;
+    if (x->row->absmax && memcmp(&x->absmax, x->operand[GGI_ABSMAX].bytes, sizeof x->absmax) != 0)
+      same = false;
+    if (!same) {
       ggcheck_report_add(x->report, GGCHECK_BITS, ggcheck_report_store_line(x->report), 0, 1,
-                         x->index, text, "D's bits differ from those of the fixed schedule");
+                         x->index, text,
+                         "D's bits, or absmax, differ from those of the fixed schedule");
       return false;
     }
   }
@@ -317,10 +373,11 @@ bool ggcheck_run(ggcheck_session *s, const gg_kernel *row, const ggcheck_case *c
   } else {
     report->memory = true;
   }
-  for (int o = A; o <= D; o++)
+  for (int o = 0; o < GGI_OPERANDS; o++)
     ggcheck_operand_free(&x.operand[o], s->emu);
   ggcheck_reference_free(&x.reference);
-  free(x.c_before);
+  free(x.before[0]);
+  free(x.before[1]);
   free(x.first);
   return memory && !report->memory;
 }

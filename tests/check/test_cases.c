@@ -96,6 +96,47 @@ static void test_coverage(void **state) {
   ggcheck_cases_free(&cases);
 }
 
+/* What rows with steps, with scales by blocks and with parts of k have besides. */
+static void test_steps(void **state) {
+  (void)state;
+  gg_kernel row = any_row();
+  row.residual = row.absmax = 1;
+  row.bias = GG_BIAS_N;
+  row.scaling_a = GG_SCALING_BLOCK, row.scaling_b = GG_SCALING_GROUP;
+  row.type_d = row.type_c = GG_E4M3;
+  row.cluster_k = 4;
+  ggcheck_cases cases = {0};
+  ggcheck_default_cases(&row, 5, &cases);
+  bool place = false, both = false, kept = false, bias_shared = false, skewed = false;
+  bool residual_shared = false, blocks = false, groups = false, beyond = false, gap = false;
+  for (size_t i = 0; i < cases.count; i++) {
+    const ggcheck_case *c = &cases.items[i];
+    place |= c->residual_in_place && !c->in_place;
+    both |= c->residual_in_place && c->in_place;
+    kept |= c->absmax_before > 0;
+    bias_shared |= c->shared[GGI_BIAS] && c->batch > 1;
+    residual_shared |= c->shared[GGI_RESIDUAL] && c->batch > 1;
+    skewed |= c->skew[GGI_BIAS] && c->skew[GGI_SCALE_A];
+    gap |= c->gap[GGI_RESIDUAL] % 2 == 1;
+    blocks |= c->m > 128 && c->k > 256;
+    groups |= c->k > 256 && c->k % 128 != 0 && c->batch > 1;
+    beyond |= c->alpha > 100;
+  }
+  assert_true(place && both && kept && bias_shared && residual_shared && skewed && gap);
+  assert_true(blocks && groups && beyond);
+  assert_true(has_size(&cases, 2, 8));       /* three blocks without k */
+  assert_true(has_size(&cases, 2, 24));      /* one without */
+  assert_true(has_size(&cases, 2, 33));      /* the first with two tiles */
+  assert_true(cases.items[1].k > 4 * 3 * 8); /* every ring goes around */
+  ggcheck_cases_free(&cases);
+
+  row = any_row(); /* and others do not have */
+  ggcheck_default_cases(&row, 5, &cases);
+  for (size_t i = 0; i < cases.count; i++)
+    assert_true(!cases.items[i].residual_in_place && cases.items[i].absmax_before == 0);
+  ggcheck_cases_free(&cases);
+}
+
 /* Rows with demands, and with compiled-in scalars, get nothing they did not promise to take. */
 static void test_demands(void **state) {
   (void)state;
@@ -158,6 +199,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_coverage),
       cmocka_unit_test(test_demands),
+      cmocka_unit_test(test_steps),
       cmocka_unit_test(test_operand),
   };
   return cmocka_run_group_tests_name("check: cases", tests, NULL, NULL);

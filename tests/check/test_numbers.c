@@ -179,7 +179,7 @@ static ggcheck_difference run(const tensor_case *t, gg_emu *emu, int k, double f
   ggcheck_reference r;
   gg_kernel row = row_of("wgmma", t->type, GG_F32, t->d);
   row.promote_k = t->promote;
-  assert_true(ggcheck_reference_alloc(&r, M, N, k));
+  assert_true(ggcheck_reference_alloc(&r, &row, M, N, k));
   ggcheck_random random = {(uint64_t)k};
   double *const all[] = {r.a, r.b};
   for (int o = 0; o < 2; o++)
@@ -239,7 +239,7 @@ static void test_promotion_is_told(void **state) {
   ggcheck_reference r;
   gg_kernel row = row_of("wgmma", GG_E4M3, GG_F32, GG_F32);
   row.promote_k = parts.promote;
-  assert_true(ggcheck_reference_alloc(&r, 1, 1, K));
+  assert_true(ggcheck_reference_alloc(&r, &row, 1, 1, K));
   for (int p = 0; p < K; p++)
     r.a[p] = r.b[p] = p ? 1 : 448;
   double promoted = tensor_sum(&parts, r.a, r.b, K), fast = tensor_sum(&whole, r.a, r.b, K);
@@ -259,9 +259,9 @@ static void test_whole(void **state) {
   (void)state;
   ggcheck_reference r;
   gg_kernel row = row_of("mma", GG_S8, GG_S32, GG_S8);
-  assert_true(ggcheck_reference_alloc(&r, 1, 1, 2));
+  assert_true(ggcheck_reference_alloc(&r, &row, 1, 1, 2));
   r.a[0] = 100, r.b[0] = 100, r.a[1] = 3, r.b[1] = -2;
-  ggcheck_reference_compute(&r, &row, 2, 0, false);
+  ggcheck_reference_compute(&r, &row, 2, 0, true); /* s8 is rounded from f32 */
   assert_true(r.high[0] == 127 && r.bound[0] == 0);
   row.type_d = GG_S32;
   ggcheck_reference_compute(&r, &row, 2, 0, false);
@@ -279,7 +279,8 @@ static void test_overflow(void **state) {
   gg_emu_options_init(&options);
   gg_emu *emu = gg_emu_create(&options);
   ggcheck_reference r;
-  assert_true(ggcheck_reference_alloc(&r, 1, 1, 1));
+  gg_kernel plain = row_of("mma", GG_F16, GG_F32, GG_F16);
+  assert_true(ggcheck_reference_alloc(&r, &plain, 1, 1, 1));
   const struct {
     gg_dtype d;
     double value, got;

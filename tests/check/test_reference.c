@@ -63,7 +63,7 @@ static void test_bound_holds(void **state) {
   for (int k = 1; k <= 512; k = 2 * k + 1) {
     ggcheck_reference r;
     gg_kernel row = row_of(GG_F32, 8, 1);
-    assert_true(ggcheck_reference_alloc(&r, M, N, k));
+    assert_true(ggcheck_reference_alloc(&r, &row, M, N, k));
     fill(&r, GG_F32, (uint64_t)k);
     ggcheck_reference_compute(&r, &row, (double)alpha, (double)beta, false);
     for (int i = 0; i < M; i++)
@@ -92,7 +92,7 @@ static void test_bound_is_tight(void **state) {
   ggcheck_reference r;
   gg_kernel row = row_of(GG_F32, 8, 1);
   int caught = 0, total = 0;
-  assert_true(ggcheck_reference_alloc(&r, M, N, K));
+  assert_true(ggcheck_reference_alloc(&r, &row, M, N, K));
   fill(&r, GG_F32, 7);
   ggcheck_reference_compute(&r, &row, 1.0, 0.0, false);
   for (int i = 0; i < M; i++)
@@ -112,7 +112,7 @@ static void test_compensated(void **state) {
   ggcheck_reference r;
   gg_kernel row = row_of(GG_F64, 8, 1);
   const double a[K] = {1e16, 1, -1e16, 0x1p-40, 3}, b[K] = {1, 1, 1, 1, 1};
-  assert_true(ggcheck_reference_alloc(&r, 1, 1, K));
+  assert_true(ggcheck_reference_alloc(&r, &row, 1, 1, K));
   memcpy(r.a, a, sizeof a);
   memcpy(r.b, b, sizeof b);
   ggcheck_reference_compute(&r, &row, 1.0, 0.0, false);
@@ -125,7 +125,7 @@ static void test_scalars(void **state) {
   (void)state;
   ggcheck_reference r;
   gg_kernel row = row_of(GG_F32, 8, 1);
-  assert_true(ggcheck_reference_alloc(&r, 1, 1, 1));
+  assert_true(ggcheck_reference_alloc(&r, &row, 1, 1, 1));
   r.a[0] = (double)NAN;
   r.b[0] = 2;
   r.c[0] = 5;

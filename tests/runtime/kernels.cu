@@ -87,7 +87,7 @@ KERNEL(test_f64_nn, double, f64, fma, p.lda, 1, p.ldb, 1)
     }                                                                                              \
     gg_ldg_f32(&value, (const float *)p.bias + batch * p.stride_bias + (BIAS));                    \
     sum = fmaf(1.0f, sum, value);                                                                  \
-    sum = sum > 0 ? sum : 0;                                                                       \
+    sum = sum < 0 ? 0 : sum;                                                                       \
     gg_ld_f32(&value, (const float *)p.residual + batch * p.stride_residual +                      \
                           row * p.ld_residual + column);                                           \
     sum = fmaf(1.0f, sum, value);                                                                  \
