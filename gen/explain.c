@@ -180,6 +180,7 @@ static exit_code run(const explain_options *o, void (*print)(explain_job *)) {
     ok = false;
   }
   if (ok) print(&j);
+  if (ok && print != list_text && print != list_json) explain_warn(&j);
   fflush(stdout);
   diag_print(j.d, stderr);
   exit_code code = exit_code_of(j.d, false);

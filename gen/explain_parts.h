@@ -16,6 +16,8 @@ typedef struct explain_job {
 bool explain_wanted(const explain_job *j, const kernel *k);
 /* The whole of explain --json. */
 void explain_json(explain_job *j);
+/* Warnings that need a problem go to the job's diagnostics. */
+void explain_warn(explain_job *j);
 /* "specs": [{ "file": ..., "line": ... }]: what stands between the brackets. */
 void explain_requests_json(const kernel *k, buf *out);
 

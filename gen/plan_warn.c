@@ -1,9 +1,11 @@
-/* plan_warn.c - what is legal but costs: budgets of the main loop, shared rows that collide.
+/* plan_warn.c - what is legal but costs: budgets of the main loop, shared rows that collide, rings
+ * that do not overlap, loops that turn too often, types that leave the tensor cores.
  *
  * A warning stands at the spec field that causes it, says what it costs and what to do. A budget
  * that the spec enforces makes it an error.
  */
 #include "plan_copy.h"
+#include "plan_model.h"
 
 enum { LOOP_BYTES = 32768, BLOCK_FMAS = 2048 };
 
@@ -62,8 +64,133 @@ static void warn_conflicts(const kernel_plan *p, diag *d) {
   }
 }
 
+/* -- The ring -------------------------------------------------------------------------------------
+ */
+
+static void warn_ring(const kernel_plan *p, const model_kernel *k, diag *d) {
+  const kernel_spec *s = p->spec;
+  if (k->family == MODEL_NAIVE || k->family == MODEL_SMEM) return; /* no ring, by design */
+  if (p->stages == 1 && s->value[SPEC_STAGES] != SPEC_UNSET) {
+    spec_report(
+        s, d, DIAG_WARNING, SPEC_STAGES, "ring-synchronous",
+        "1 stage in %s: copying a k tile and computing it take turns, so the units wait for each "
+        "fetch unless other blocks fill the gap; use 2 stages%s",
+        p->name, s->gpu.has_cp_async ? ", or 3 to cover the latency of device memory" : "");
+    return;
+  }
+  model_latency l = model_latency_of(k, &s->gpu);
+  if (p->stages < l.stages_needed && s->value[SPEC_STAGES] != SPEC_UNSET)
+    spec_report(
+        s, d, DIAG_WARNING, SPEC_STAGES, "ring-short",
+        "%d stages in %s: a k tile takes about %.0f cycles to fetch and %.0f to compute, so %.0f "
+        "stages cover it; use more stages or a larger k tile",
+        p->stages, p->name, l.fetch, l.compute, l.stages_needed);
+}
+
+/* A k tile so large that a block less fits on an SM than with half of it. */
+static void warn_k_tile(const kernel_plan *p, const model_kernel *k, diag *d) {
+  const kernel_spec *s = p->spec;
+  if (s->value[SPEC_TILE_K] == SPEC_UNSET || p->stage_bytes == 0 || p->tile_k % 2 != 0) return;
+  model_residency now = model_residency_of(k, &s->gpu);
+  if (now.limit != LIMIT_SHARED || now.warps >= 16) return;
+  kernel_spec half = *s;
+  half.value[SPEC_TILE_K] = p->tile_k / 2;
+  kernel_plan q;
+  plan_fault fault;
+  if (plan_make(&half, (plan_variant)p->variant, &q, &fault) != PLAN_OK) return;
+  if (q.blocks_sm > p->blocks_sm && q.stages == p->stages)
+    spec_report(
+        s, d, DIAG_WARNING, SPEC_TILE_K, "tile-k-large",
+        "%d: the stages of %s take %d B, so an SM holds %d block%s where half the k tile would "
+        "leave room for %d; the k tile changes no byte an FMA needs; use %d",
+        p->tile_k, p->name, p->shared_bytes, p->blocks_sm, p->blocks_sm == 1 ? "" : "s",
+        q.blocks_sm, p->tile_k / 2);
+  plan_free(&q);
+}
+
+/* -- The loop
+ * --------------------------------------------------------------------------------------- */
+
+/* Measured on an H200: 128 FMAs a turn cost 13 %, 256 nothing (docs/ladder.md). */
+enum { LEAST_FMAS_A_TURN = 256 };
+
+static void warn_rolled(const kernel_plan *p, diag *d) {
+  const kernel_spec *s = p->spec;
+  int fmas = p->unroll_k * p->thread_m * p->thread_n;
+  if (p->family != FAMILY_SIMT || s->value[SPEC_UNROLL_K] == SPEC_UNSET) return;
+  if (p->unroll_k * p->k_slices >= p->tile_k || fmas >= LEAST_FMAS_A_TURN) return;
+  spec_report(
+      s, d, DIAG_WARNING, SPEC_UNROLL_K, "rolled-loop",
+      "%d k step%s a turn in %s are %d FMAs for each branch%s; below %d the loop shows (13 %% at "
+      "128, measured on an H200); use %d steps or more",
+      p->unroll_k, p->unroll_k == 1 ? "" : "s", p->name, fmas,
+      p->fragments == 1 ? " and one set of fragments, so loads are waited for" : "",
+      LEAST_FMAS_A_TURN,
+      (LEAST_FMAS_A_TURN + p->thread_m * p->thread_n - 1) / (p->thread_m * p->thread_n));
+}
+
+/* -- Types
+ * ------------------------------------------------------------------------------------------ */
+
+static gpu_unit tensor_unit(int type) {
+  switch (type) {
+  case GG_F32:
+  case GG_TF32:
+    return GPU_TENSOR_TF32;
+  case GG_F64:
+    return GPU_TENSOR_F64;
+  case GG_E4M3:
+  case GG_E5M2:
+    return GPU_TENSOR_F8;
+  case GG_S8:
+  case GG_U8:
+    return GPU_TENSOR_S8;
+  default:
+    return GPU_TENSOR_F16;
+  }
+}
+
+static void warn_types(const kernel_plan *p, const model_kernel *k, diag *d) {
+  const kernel_spec *s = p->spec;
+  const gpu_facts *g = &s->gpu;
+  if (gpu_unit_is_tensor((gpu_unit)k->unit)) return;
+  gpu_unit tensor = tensor_unit(p->type_a);
+  double now = gpu_peak(g, (gpu_unit)k->unit), then = gpu_peak(g, tensor);
+  bool bf16_missing = p->type_a == GG_BF16 && g->arch < 80;
+  bool narrow = p->element < 4;
+  if (narrow && (then <= 0 || bf16_missing)) {
+    spec_report(
+        s, d, DIAG_WARNING, SPEC_DTYPE_A, "no-tensor-cores",
+        "%s has no tensor cores on %s: %s computes it on CUDA cores, at most %.1f TFLOP/s; use "
+        "f16, or another GPU",
+        dtype_name(p->type_a), g->name, p->name, now);
+  } else if (narrow) {
+    spec_report(
+        s, d, DIAG_WARNING, SPEC_FAMILY, "no-tensor-cores",
+        "%s computes %s on CUDA cores, at most %.1f TFLOP/s, where tensor cores give %.1f; use a "
+        "family with tensor cores",
+        spec_family_name(p->family), dtype_name(p->type_a), now, then);
+  } else if (then > now && s->value[SPEC_FAMILY] == SPEC_UNSET) {
+    /* Whoever names the family has chosen. */
+    spec_report(
+        s, d, DIAG_WARNING, SPEC_DTYPE_A, "no-tensor-cores",
+        p->type_a == GG_F32
+            ? "f32 without tf32 stays on CUDA cores: %.1f TFLOP/s, where tensor cores give %.1f "
+              "for tf32 (10 bits of fraction); use dtype \"tf32\" where that is enough, or say "
+              "family = \"simt\" to keep f32 exact"
+            : "%.1f TFLOP/s on CUDA cores, where tensor cores give %.1f with the same bits; use a "
+              "family with tensor cores, or say family = \"simt\"",
+        now, then);
+  }
+}
+
 void plan_warn(const kernel_plan *p, diag *d) {
   if (p->variant != VARIANT_FULL) return; /* once for the three kernels of a point */
+  model_kernel k = plan_model(p);
   warn_budgets(p, d);
   warn_conflicts(p, d);
+  warn_ring(p, &k, d);
+  warn_k_tile(p, &k, d);
+  warn_rolled(p, d);
+  warn_types(p, &k, d);
 }

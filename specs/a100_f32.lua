@@ -9,6 +9,7 @@ gpu "a100-sxm-80"
 local all = { "nn", "nt", "tn", "tt" }
 
 gemm {
+  family = "simt",
   dtype = "f32",
   layout = all,
   tile = { m = 128, n = 128, k = 16, thread = { m = 8, n = 8 } },
@@ -16,6 +17,7 @@ gemm {
 }
 
 gemm {
+  family = "simt",
   dtype = "f32",
   layout = all,
   tile = { m = 64, n = 64, k = 16, thread = { m = 8, n = 4 } },
