@@ -21,7 +21,7 @@ const char cli_help[] =
     "  --strict           warnings count as errors\n"
     "  --prefix P         begin the names of kernels, table and CMake targets with P\n"
     "  --templates DIR    read templates from DIR instead of the built-in ones\n"
-    "  --dump STAGE       print spec, plan, dispatch or template; write nothing\n"
+    "  --dump STAGE       print spec, plan, model, dispatch or template\n"
     "  --gpu NAME         plan for this GPU instead of the spec's\n"
     "  --problem MxNxK[xBATCH]   check, explain: this problem (repeatable)\n"
     "  --kernel NAME      check, explain: only this kernel\n"

@@ -10,6 +10,7 @@
 #include "emit_many.h"
 #include "kernel_set.h"
 #include "outdir.h"
+#include "plan_model.h"
 #include "version.h"
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,7 @@ typedef struct job {
   size_t file_count;
 } job;
 
-const char generate_stages[] = "spec, plan, dispatch, template";
+const char generate_stages[] = "spec, plan, model, dispatch, template";
 
 exit_code exit_code_of(const diag *d, bool strict) {
   static const struct {
@@ -217,6 +218,12 @@ static void dump_plans(job *j, buf *out) {
   }
 }
 
+static void dump_models(job *j, buf *out) {
+  plan_model_csv_head(out);
+  for (size_t i = 0; i < j->set.count; ++i)
+    plan_model_csv(&j->set.kernels[i].plan, out);
+}
+
 static void dump_dispatch(job *j, buf *out) {
   if (sort_plans(j)) dispatch_print(j->plans, j->set.count, out);
 }
@@ -232,6 +239,7 @@ static const struct {
   void (*print)(job *j, buf *out);
 } stages[] = {{"spec", dump_specs},
               {"plan", dump_plans},
+              {"model", dump_models},
               {"dispatch", dump_dispatch},
               {"template", dump_templates}};
 

@@ -98,10 +98,19 @@ model_kernel plan_model(const kernel_plan *p) {
   };
 }
 
-void plan_model_print(const kernel_plan *p, buf *out) {
-  model_kernel k = plan_model(p);
-  buf_printf(out, "model %s\n", p->name);
-#define X(member, text) buf_printf(out, "  %-13s = %-7d # %s\n", #member, k.member, text);
+void plan_model_csv_head(buf *out) {
+  buf_puts(out, "kernel,gpu");
+#define X(member, text) buf_puts(out, "," #member);
   MODEL_FIELDS(X)
 #undef X
+  buf_puts(out, "\n");
+}
+
+void plan_model_csv(const kernel_plan *p, buf *out) {
+  model_kernel k = plan_model(p);
+  buf_printf(out, "%s,%s", p->name, p->spec->gpu.name);
+#define X(member, text) buf_printf(out, ",%d", k.member);
+  MODEL_FIELDS(X)
+#undef X
+  buf_puts(out, "\n");
 }

@@ -7,7 +7,8 @@
 
 /* Pure: the plan's numbers, renamed. */
 model_kernel plan_model(const kernel_plan *p);
-/* "member = value" for every member, one a line: what --dump model prints. */
-void plan_model_print(const kernel_plan *p, buf *out);
+/* What --dump model prints: a line of names, then one of numbers for each kernel. */
+void plan_model_csv_head(buf *out);
+void plan_model_csv(const kernel_plan *p, buf *out);
 
 #endif

@@ -76,7 +76,7 @@ usage "--force takes no value" a.lua -o out --force=1
 usage "'9p' cannot begin a C name" a.lua -o out --prefix 9p
 usage "'a-b' cannot begin a C name" a.lua -o out --prefix=a-b
 usage "'' cannot begin a C name" a.lua -o out --prefix ""
-usage "known: spec, plan, dispatch, template" a.lua -o out --dump model
+usage "known: spec, plan, model, dispatch, template" a.lua -o out --dump nothing
 usage "--json does not go with generate" a.lua -o out --json
 usage "-o does not go with list" list a.lua -o out
 usage "--seed does not go with explain" explain a.lua --seed 1
@@ -198,7 +198,7 @@ fi
 
 # -- Looking --------------------------------------------------------------------------------------
 
-for stage in spec plan dispatch template; do
+for stage in spec plan model dispatch template; do
   run 0 a.lua --dump $stage
   [ -s stdout ] || fault "--dump $stage prints nothing"
   cp stdout first

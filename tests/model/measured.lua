@@ -1,0 +1,64 @@
+-- The kernels that the model's constants are fitted to, beside those of the specs that its head names in
+-- docs/model.md: a spread of tiles, thread tiles, stages and layouts, good and bad ones.
+
+gpu "h200"
+
+-- CUDA cores, f32: thread tiles from 4 x 4 to 16 x 8, one to four stages.
+for _, layout in ipairs { "tn", "nn" } do
+  sweep {
+    family = "simt",
+    dtype = "f32",
+    layout = layout,
+    tile = {
+      { m = 128, n = 128, k = 8, thread = { m = 8, n = 8 } },
+      { m = 128, n = 128, k = 16, thread = { m = 8, n = 8 } },
+      { m = 128, n = 64, k = 16, thread = { m = 8, n = 8 } },
+      { m = 64, n = 64, k = 16, thread = { m = 8, n = 8 } },
+      { m = 64, n = 64, k = 16, thread = { m = 8, n = 4 } },
+      { m = 64, n = 64, k = 16, thread = { m = 4, n = 4 } },
+      { m = 32, n = 64, k = 16, thread = { m = 4, n = 4 } },
+      { m = 128, n = 128, k = 8, thread = { m = 16, n = 8 } },
+      { m = 256, n = 128, k = 8, thread = { m = 16, n = 8 } },
+    },
+    stages = { 1, 2, 4 },
+    allow = { "ring-synchronous", "ring-short", "tile-k-large" },
+  }
+end
+
+-- Slices of k for few tiles.
+sweep {
+  family = "simt",
+  dtype = "f32",
+  layout = "tn",
+  tile = { { m = 64, n = 64, k = 32, thread = { m = 8, n = 8 } }, { m = 32, n = 32, k = 32, thread = { m = 4, n = 4 } } },
+  k_slices = { 1, 2, 4 },
+  allow = { "ring-short", "tile-k-large" },
+}
+
+-- f64 on CUDA cores.
+sweep {
+  family = "simt",
+  dtype = "f64",
+  layout = "tn",
+  tile = {
+    { m = 128, n = 128, k = 16, thread = { m = 8, n = 8 } },
+    { m = 64, n = 64, k = 16, thread = { m = 8, n = 4 } },
+    { m = 64, n = 64, k = 16, thread = { m = 4, n = 4 } },
+  },
+  stages = { 2, 3 },
+  allow = { "ring-short", "tile-k-large" },
+}
+
+-- Tensor cores of Hopper: every tile that the family has, short and long rings.
+sweep {
+  family = "wgmma",
+  dtype = "bf16",
+  layout = { "nt", "nn" },
+  tile = {
+    { m = 64, n = 64 }, { m = 64, n = 128 }, { m = 64, n = 256 },
+    { m = 128, n = 64 }, { m = 128, n = 128 }, { m = 128, n = 192 }, { m = 128, n = 256 },
+    { m = 192, n = 128 }, { m = 192, n = 192 }, { m = 256, n = 64 }, { m = 256, n = 128 },
+  },
+  stages = { 2, 3, 4, 6 },
+  allow = { "ring-short" },
+}
