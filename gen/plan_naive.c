@@ -55,8 +55,6 @@ const spec_field plan_takes_naive[] = {SPEC_UNROLL_K, SPEC_BIAS,    SPEC_ACTIVAT
 void plan_make_naive(plan_builder *b) {
   kernel_plan *p = b->plan;
   require_types(b);
-  if (p->activation > GG_ACTIVATION_RELU)
-    plan_refuse(b, SPEC_ACTIVATION, "field-family", "family naive has none or relu; use these");
   if (b->variant == VARIANT_EDGE) {
     b->result = PLAN_SAME; /* copies are one element wide anyway: narrow is the guarded twin */
     return;

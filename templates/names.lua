@@ -13,14 +13,14 @@ local memory_names = {
   f64 = "f64", f32 = "f32", tf32 = "f32", f16 = "u16", bf16 = "u16", e4m3 = "u8", e5m2 = "u8", s8 = "u8",
   u8 = "u8", s32 = "u32",
 }
-local bytes = { f64 = 8, f32 = 4, tf32 = 4, s32 = 4, f16 = 2, bf16 = 2, e4m3 = 1, e5m2 = 1, s8 = 1, u8 = 1 }
+local element_bytes = { f64 = 8, f32 = 4, tf32 = 4, s32 = 4, f16 = 2, bf16 = 2, e4m3 = 1, e5m2 = 1, s8 = 1, u8 = 1 }
 local zeros = { f32 = "0.0f", f64 = "0.0", s32 = "0" }
 local fmas = { f32 = "fmaf", f64 = "fma", s32 = "gg_mad_s32" }
 
 function names.c_type(dtype) return c_types[dtype] end
 function names.zero(dtype) return zeros[dtype] end
 function names.fma(dtype) return fmas[dtype] end
-function names.bytes(dtype) return bytes[dtype] end
+function names.bytes(dtype) return element_bytes[dtype] end
 
 -- Type and primitive suffix of an element in memory, and its zero.
 function names.memory_type(dtype) return memory_types[dtype] end

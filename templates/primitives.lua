@@ -240,32 +240,37 @@ static __device__ __forceinline__ unsigned gg_max_u32(unsigned a, unsigned b) {
   asm("max.u32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
   return d;
 }]])
-for _, op in ipairs { "min", "max" } do
-  define("gg_" .. op .. "_f32", {}, ([[
-static __device__ __forceinline__ float gg_%s_f32(float a, float b) {
-  float d;
-  asm("%s.f32 %%0, %%1, %%2;" : "=f"(d) : "f"(a), "f"(b));
+for _, short in ipairs { "f32", "f64" } do
+  local t = types[short]
+  local word, register = short == "f32" and "unsigned" or "gg_u64", short == "f32" and "r" or "l"
+  local size = short:sub(2)
+  for _, op in ipairs { "min", "max" } do
+    define(("gg_%s_%s"):format(op, short), {}, ([[
+static __device__ __forceinline__ %s gg_%s_%s(%s a, %s b) {
+  %s d;
+  asm("%s.%s %%0, %%1, %%2;" : "=%s"(d) : "%s"(a), "%s"(b));
   return d;
-}]]):format(op, op))
+}]]):format(t.c, op, short, t.c, t.c, t.c, op, short, t.constraint, t.constraint, t.constraint))
+  end
+  define("gg_abs_" .. short, {}, ([[
+static __device__ __forceinline__ %s gg_abs_%s(%s x) {
+  %s y;
+  asm("abs.%s %%0, %%1;" : "=%s"(y) : "%s"(x));
+  return y;
+}]]):format(t.c, short, t.c, t.c, short, t.constraint, t.constraint))
+  define("gg_as_u" .. size, {}, ([[
+static __device__ __forceinline__ %s gg_as_u%s(%s x) {
+  %s y;
+  asm("mov.b%s %%0, %%1;" : "=%s"(y) : "%s"(x));
+  return y;
+}]]):format(word, size, t.c, word, size, register, t.constraint))
+  define("gg_as_" .. short, {}, ([[
+static __device__ __forceinline__ %s gg_as_%s(%s x) {
+  %s y;
+  asm("mov.b%s %%0, %%1;" : "=%s"(y) : "%s"(x));
+  return y;
+}]]):format(t.c, short, word, t.c, size, t.constraint, register))
 end
-define("gg_as_u32", {}, [[
-static __device__ __forceinline__ unsigned gg_as_u32(float x) {
-  unsigned y;
-  asm("mov.b32 %0, %1;" : "=r"(y) : "f"(x));
-  return y;
-}]])
-define("gg_as_f32", {}, [[
-static __device__ __forceinline__ float gg_as_f32(unsigned x) {
-  float y;
-  asm("mov.b32 %0, %1;" : "=f"(y) : "r"(x));
-  return y;
-}]])
-define("gg_abs_f32", {}, [[
-static __device__ __forceinline__ float gg_abs_f32(float x) {
-  float y;
-  asm("abs.f32 %0, %1;" : "=f"(y) : "f"(x));
-  return y;
-}]])
 define("gg_redux_max_u32", {}, [[
 static __device__ __forceinline__ unsigned gg_redux_max_u32(unsigned x) {
   unsigned y;

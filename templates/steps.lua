@@ -31,6 +31,7 @@
 --                            and column are names or in parentheses
 -- and adds part * scale to the accumulator by one FMA in E.
 
+local activation = use("activation")
 local names = use("names")
 local scalars = use("scalars")
 
@@ -86,7 +87,7 @@ function steps.formula(p)
   return "D = " .. text .. (p.absmax and "; absmax of what scale_d multiplies" or "")
 end
 
-function steps.functions(_) return {} end
+function steps.functions(p) return activation.lines(p.activation, p.type_epilogue) end
 
 function steps.declare(p)
   local lines = {}

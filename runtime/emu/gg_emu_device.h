@@ -383,6 +383,33 @@ GGD_INLINE float gg_div_f32(float a, float b) {
 GGD_INLINE float gg_abs_f32(float x) {
   return gg_as_f32(gg_as_u32(x) & 0x7fffffffu);
 }
+GGD_INLINE ggd_u64 gg_as_u64(double x) {
+  union {
+    double f;
+    ggd_u64 u;
+  } v;
+  v.f = x;
+  return v.u;
+}
+GGD_INLINE double gg_as_f64(ggd_u64 x) {
+  union {
+    double f;
+    ggd_u64 u;
+  } v;
+  v.u = x;
+  return v.f;
+}
+GGD_INLINE double gg_abs_f64(double x) {
+  return gg_as_f64(gg_as_u64(x) & ~0ull >> 1);
+}
+GGD_INLINE double gg_min_f64(double a, double b) {
+  if (a == b) return gg_as_f64(gg_as_u64(a) | gg_as_u64(b));
+  return a != a || b < a ? b : a;
+}
+GGD_INLINE double gg_max_f64(double a, double b) {
+  if (a == b) return gg_as_f64(gg_as_u64(a) & gg_as_u64(b));
+  return a != a || b > a ? b : a;
+}
 
 /* -- Conversions ------------------------------------------------------------------------------ */
 
