@@ -2,7 +2,7 @@
  *
  * Invariant: a field that has a value has a reason; a field without a reason is 0 and is not shown.
  */
-#include "plan_build.h"
+#include "plan_epilogue.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -227,29 +227,6 @@ static int stored(int type) {
 
 static const char *const variant_names[VARIANT_COUNT] = {"full", "edge", "narrow"};
 
-/* Steps between the sum and D, and the type that they are computed in. */
-static void common_epilogue(plan_builder *b) {
-  kernel_plan *p = b->plan;
-  TAKE(bias, BIAS, GG_BIAS_NONE, NULL, "none unless asked");
-  TAKE(activation, ACTIVATION, GG_ACTIVATION_NONE, NULL, "none unless asked");
-  TAKE(residual, RESIDUAL, 0, NULL, "none unless asked");
-  TAKE(scale_a, SCALE_A, GG_SCALING_NONE, NULL, "none unless asked");
-  TAKE(scale_b, SCALE_B, GG_SCALING_NONE, NULL, "none unless asked");
-  TAKE(scale_d, SCALE_D, GG_SCALING_NONE, NULL, "none unless asked");
-  TAKE(absmax, ABSMAX, 0, NULL, "none unless asked");
-  if (p->scale_d != GG_SCALING_NONE && p->scale_d != GG_SCALING_TENSOR)
-    plan_refuse(b, SPEC_SCALE_D, "scaling", "D has one scale for all of it; use \"tensor\"");
-  bool steps = p->bias || p->activation || p->residual || p->scale_a || p->scale_b || p->scale_d ||
-               p->absmax;
-  if (p->type_acc == GG_F64)
-    SET(type_epilogue, GG_F64, "as the accumulator");
-  else if (p->type_acc == GG_S32 && p->type_d == GG_S32 && !steps)
-    SET(type_epilogue, GG_S32, "whole numbers throughout");
-  else
-    SET(type_epilogue, GG_F32,
-        p->type_acc == GG_F32 ? "as the accumulator" : "wider than the accumulator");
-}
-
 void plan_common_begin(plan_builder *b) {
   kernel_plan *p = b->plan;
   SET(family, plan_asked(b, SPEC_FAMILY, FAMILY_SIMT),
@@ -290,7 +267,7 @@ void plan_common_begin(plan_builder *b) {
   TAKE(alpha, ALPHA, GG_SCALAR_ANY, NULL, "read at run time: one kernel serves every alpha");
   TAKE(beta, BETA, GG_SCALAR_ANY, NULL,
        "read at run time: one kernel serves every beta; C is not read where it is 0");
-  common_epilogue(b);
+  plan_epilogue(b);
   if (p->alpha == GG_SCALAR_ZERO)
     plan_refuse(b, SPEC_ALPHA, "alpha-zero",
                 "0 leaves no product to compute; use true (read at run time) or 1");
@@ -397,21 +374,6 @@ static void name_types(const kernel_plan *p, buf *out) {
     buf_printf(out, "_acc_%s", dtype_name(p->type_acc));
 }
 
-/* Steps of the epilogue that are not usual: "_beta0_bias_n_relu". */
-static void name_epilogue(const kernel_plan *p, buf *out) {
-  static const char *const scalars[3] = {"", "0", "1"};
-  char scratch[32];
-  if (p->alpha) buf_printf(out, "_alpha%s", scalars[p->alpha]);
-  if (p->beta) buf_printf(out, "_beta%s", scalars[p->beta]);
-  if (p->scale_a) buf_printf(out, "_sa_%s", plan_value_text(p, PLAN_scale_a, scratch));
-  if (p->scale_b) buf_printf(out, "_sb_%s", plan_value_text(p, PLAN_scale_b, scratch));
-  if (p->bias) buf_printf(out, "_bias_%s", plan_value_text(p, PLAN_bias, scratch));
-  if (p->activation) buf_printf(out, "_%s", plan_value_text(p, PLAN_activation, scratch));
-  if (p->residual) buf_puts(out, "_residual");
-  if (p->absmax) buf_puts(out, "_absmax");
-  if (p->scale_d) buf_printf(out, "_sd_%s", plan_value_text(p, PLAN_scale_d, scratch));
-}
-
 void plan_common_end(plan_builder *b, const char *shape) {
   kernel_plan *p = b->plan;
   set_occupancy(b);
@@ -423,7 +385,7 @@ void plan_common_end(plan_builder *b, const char *shape) {
   name_types(p, &name);
   buf_printf(&name, "_%s_%s%s", spec_layout_name(p->layout), shape,
              b->suffix.data ? b->suffix.data : "");
-  name_epilogue(p, &name);
+  plan_epilogue_name(p, &name);
   buf_printf(&name, "_%s", variant_names[b->variant]);
   if (name.failed) {
     out_of_memory(b);

@@ -100,6 +100,7 @@ typedef enum copy_path {
   X(shared_bytes, "bytes", "dynamic shared memory")                                                \
   X(vector, "elements", "one shared load of a fragment")                                           \
   X(store_vector, "elements", "one store of D")                                                    \
+  X(epilogue_rows, "rows", "of a thread tile whose C and residual are in flight at once")          \
   X(fragments, "sets", "of operand registers")                                                     \
   X(order, "order", "order of the FMAs of a k step")                                               \
   X(unroll_k, "steps", "k steps written out")                                                      \

@@ -33,8 +33,8 @@ void plan_make_wgmma(plan_builder *b);
 extern const spec_field plan_takes_naive[], plan_takes_smem[], plan_takes_simt[], plan_takes_wmma[],
     plan_takes_wgmma[];
 
-/* Refuses all but f32 or f64 throughout; narrow: f16 and bf16 with f32 sums as well. */
-void plan_require_types(plan_builder *b, bool narrow);
+/* Refuses other A, B and sums than f32 or f64, and C or D that the sums do not convert to. */
+void plan_require_types(plan_builder *b);
 /* Refuses another type of B, C or D than A's, or another accumulator than acc. */
 void plan_require_rest(plan_builder *b, int acc);
 /* Refuses C that cannot be read into, and D that cannot be rounded from, the epilogue's type. */

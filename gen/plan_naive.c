@@ -3,7 +3,7 @@
  * The first rung of the ladder: each FMA needs two loads, so the L1 path is the limit and no number
  * here is a tuning knob but the block's shape and the unrolling of k.
  */
-#include "plan_build.h"
+#include "plan_epilogue.h"
 
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ static int words_of(const kernel_plan *p) {
 }
 
 static int register_estimate(const kernel_plan *p) {
-  return 24 + words_of(p) * (1 + 2 * p->unroll_k);
+  return 24 + words_of(p) * (1 + 2 * p->unroll_k) + plan_step_registers(p);
 }
 
 static bool is_integer(int type) {
@@ -48,9 +48,7 @@ static void require_types(plan_builder *b) {
   plan_require_output(b);
 }
 
-const spec_field plan_takes_naive[] = {SPEC_UNROLL_K, SPEC_BIAS,    SPEC_ACTIVATION,
-                                       SPEC_RESIDUAL, SPEC_SCALE_A, SPEC_SCALE_B,
-                                       SPEC_SCALE_D,  SPEC_ABSMAX,  SPEC_FIELD_COUNT};
+const spec_field plan_takes_naive[] = {SPEC_UNROLL_K, PLAN_EPILOGUE_FIELDS, SPEC_FIELD_COUNT};
 
 void plan_make_naive(plan_builder *b) {
   kernel_plan *p = b->plan;
@@ -79,8 +77,8 @@ void plan_make_naive(plan_builder *b) {
   SET(shared_bytes, 0, "no shared memory");
   TAKE(raster_along, RASTER_ALONG, RASTER_N, "r", "blocks of a row follow each other");
   TAKE(raster_group, RASTER_GROUP, 1, "g", "plain order");
-  SET(registers, register_estimate(p), "24 for addresses and bounds, %d words x (1 + 2 x %d)",
-      words_of(p), p->unroll_k);
+  SET(registers, register_estimate(p), "24 for addresses and bounds, %d words x (1 + 2 x %d)%s",
+      words_of(p), p->unroll_k, plan_step_registers(p) > 0 ? ", the epilogue's" : "");
   TAKE(min_blocks, MIN_BLOCKS, 1, "mb", "the compiler is free");
   plan_register_limit(b);
   SET(path_a, PATH_NONE, "straight from global memory");
@@ -101,7 +99,7 @@ void plan_make_naive(plan_builder *b) {
   int step = p->element < 4 ? 12 : 8;
   SET(loop_bytes, 16 * (p->unroll_k * step + 8), "16 bytes an instruction, about %d a step%s", step,
       p->element < 4 ? ", two of them conversions" : "");
-  SET(code_bytes, 10240 + 3 * p->loop_bytes,
+  SET(code_bytes, 10240 + 3 * p->loop_bytes + 16 * plan_step_instructions(p),
       "loop, tail (which the compiler unrolls), prologue and epilogue");
   SET(compile_seconds, 30, "budget of every kernel");
   char shape[48];

@@ -6,6 +6,7 @@
  * body, copies, stages from capacity, residency last. The preferences are measured (docs/simt.md).
  */
 #include "plan_copy.h"
+#include "plan_epilogue.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -349,6 +350,27 @@ static const char *registers_remedy(const plan_builder *b, int staged) {
                      : "a smaller thread tile";
 }
 
+/* Registers of an epilogue with steps that reads C and residual of `rows` rows at once:
+ * accumulators, what belongs to columns, the rows' elements (16-bit types in pairs), a polynomial's
+ * values. */
+static int epilogue_registers(const kernel_plan *p, int rows) {
+  int words = p->element / 4;
+  int columns = (p->bias == GG_BIAS_N) + (p->scale_b == GG_SCALING_VECTOR);
+  int row =
+      (p->residual ? p->element_d : 0) + (p->beta == GG_SCALAR_ZERO ? 0 : dtype_bytes(p->type_c));
+  return words * p->thread_n * (p->thread_m + columns) + rows * p->thread_n * row / 4 +
+         plan_step_registers(p) + OTHER_REGISTERS - 8;
+}
+
+static void choose_epilogue_rows(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  int rows = p->vector;
+  while (rows > 1 && epilogue_registers(p, rows) > p->register_limit - 8)
+    rows /= 2;
+  SET(epilogue_rows, rows, "about %d of %d registers", epilogue_registers(p, rows),
+      p->register_limit);
+}
+
 static void choose_residency(plan_builder *b) {
   kernel_plan *p = b->plan;
   int words = p->element / 4;
@@ -357,8 +379,12 @@ static void choose_residency(plan_builder *b) {
   int staged = staged_registers(p);
   int pointers = pointer_registers(p, 0) + pointer_registers(p, 1);
   int total = accumulators + fragments + staged + pointers + OTHER_REGISTERS - 8;
-  SET(registers, total, "%d accumulators + %d fragments + %d staged + %d pointers + %d other",
-      accumulators, fragments, staged, pointers, OTHER_REGISTERS - 8);
+  int epilogue = plan_step_registers(p) > 0 ? epilogue_registers(p, 1) : 0;
+  SET(registers, total > epilogue ? total : epilogue,
+      "%d accumulators + %d fragments + %d staged + %d pointers + %d other%s", accumulators,
+      fragments, staged, pointers, OTHER_REGISTERS - 8,
+      epilogue > total ? "; the epilogue needs more" : "");
+  total = p->registers;
   /* Guards want a few registers at times where their estimate has none to spare. */
   int wanted = round_up(b->variant == VARIANT_FULL ? total : total + 8, 8);
   int blocks = 1;
@@ -402,6 +428,7 @@ static void estimate_code(plan_builder *b) {
   /* Instructions an output after the loop: alpha and beta take about 3, twice; guards of single
    * elements as many again, and before sm_90 the compiler repeats them. */
   int outside = b->variant != VARIANT_NARROW ? 7 : p->arch < 90 ? 30 : 19;
+  outside += plan_step_instructions(p);
   int epilogue = fmas * outside + 64;
   int reduce = p->k_slices > 1 ? 5 * fmas * (p->k_slices / 2 + 1) : 0;
   int prologue = 160 + copies * 3 * p->stages + 3 * copies;
@@ -413,15 +440,33 @@ static void estimate_code(plan_builder *b) {
   SET(copy_gap, fmas >= 64 ? 24 : fmas >= 16 ? 8 : 2, "spread, so that no two copies queue");
 }
 
+/* C and D travel in vectors: f16 and bf16 in pairs, the other narrow types not at all. */
+static void require_vector_types(plan_builder *b) {
+  const kernel_plan *p = b->plan;
+  const struct {
+    spec_field field;
+    int type;
+  } matrices[] = {{SPEC_DTYPE_D, p->type_d}, {SPEC_DTYPE_C, p->type_c}};
+  for (int i = 0; i < 2; ++i) {
+    int type = matrices[i].type;
+    if (type != GG_F64 && type != GG_F32 && type != GG_F16 && type != GG_BF16)
+      plan_refuse(b, matrices[i].field, "dtype-family",
+                  "%s is not stored by family simt; use f32, f16, bf16, or family smem",
+                  dtype_name(type));
+  }
+}
+
 const spec_field plan_takes_simt[] = {
-    SPEC_TILE_K,        SPEC_THREAD_M,  SPEC_THREAD_N, SPEC_LANES_M,
-    SPEC_LANES_N,       SPEC_STAGES,    SPEC_PADDING,  SPEC_SWIZZLE,
-    SPEC_COPY_A,        SPEC_COPY_B,    SPEC_K_SLICES, SPEC_UNROLL_K,
-    SPEC_UNROLL_STAGES, SPEC_FRAGMENTS, SPEC_ORDER,    SPEC_FIELD_COUNT};
+    SPEC_TILE_K,          SPEC_THREAD_M,   SPEC_THREAD_N,      SPEC_LANES_M,   SPEC_LANES_N,
+    SPEC_STAGES,          SPEC_PADDING,    SPEC_SWIZZLE,       SPEC_COPY_A,    SPEC_COPY_B,
+    SPEC_K_SLICES,        SPEC_UNROLL_K,   SPEC_UNROLL_STAGES, SPEC_FRAGMENTS, SPEC_ORDER,
+    PLAN_EPILOGUE_FIELDS, SPEC_FIELD_COUNT};
 
 void plan_make_simt(plan_builder *b) {
   kernel_plan *p = b->plan;
-  plan_require_types(b, false);
+  plan_require_types(b);
+  plan_refuse_parts(b);
+  require_vector_types(b);
   check_lanes(b);
   if (b->result == PLAN_OK) choose_thread_tile(b);
   if (b->result == PLAN_OK) choose_block_tile(b);
@@ -429,13 +474,13 @@ void plan_make_simt(plan_builder *b) {
   if (b->result == PLAN_OK) choose_copies(b);
   if (b->result == PLAN_OK) choose_stages(b);
   if (b->result == PLAN_OK) choose_residency(b);
+  if (b->result == PLAN_OK && plan_step_registers(p) > 0) choose_epilogue_rows(b);
   if (b->result != PLAN_OK) return;
   bool narrow = b->variant == VARIANT_NARROW;
   SET(store_vector, narrow ? 1 : p->vector,
       narrow ? "one element: any pointer" : "as the fragments of B");
-  int align = p->store_vector * p->element;
-  SET(align_c, align, "of one load of C");
-  SET(align_d, align, "of one store of D");
+  SET(align_c, p->store_vector * dtype_bytes(p->type_c), "of one load of C");
+  SET(align_d, p->store_vector * p->element_d, "of one store of D");
   plan_copy_multiples(b);
   TAKE(raster_along, RASTER_ALONG, RASTER_M, "r", "groups of rows share B in L2");
   TAKE(raster_group, RASTER_GROUP, 8, "g",

@@ -4,15 +4,17 @@
  * two shared loads, so the shared-memory port is the limit.
  */
 #include "plan_copy.h"
+#include "plan_epilogue.h"
 
 #include <stdio.h>
 
-const spec_field plan_takes_smem[] = {SPEC_TILE_K, SPEC_STAGES, SPEC_PADDING, SPEC_UNROLL_K,
-                                      SPEC_FIELD_COUNT};
+const spec_field plan_takes_smem[] = {SPEC_TILE_K,   SPEC_STAGES,          SPEC_PADDING,
+                                      SPEC_UNROLL_K, PLAN_EPILOGUE_FIELDS, SPEC_FIELD_COUNT};
 
 void plan_make_smem(plan_builder *b) {
   kernel_plan *p = b->plan;
-  plan_require_types(b, false);
+  plan_require_types(b);
+  plan_refuse_parts(b);
   if (b->variant == VARIANT_EDGE) {
     b->result = PLAN_SAME; /* copies are one element wide anyway: narrow is the guarded twin */
     return;
@@ -59,9 +61,10 @@ void plan_make_smem(plan_builder *b) {
   TAKE(raster_along, RASTER_ALONG, RASTER_N, "r", "blocks of a row follow each other");
   TAKE(raster_group, RASTER_GROUP, 1, "g", "plain order");
   int words = p->element / 4;
-  SET(registers, 30 + words * (1 + p->copies_a + p->copies_b + 4),
-      "30 for addresses and bounds, %d words x (accumulator, %d + %d copies, 4 in flight)", words,
-      p->copies_a, p->copies_b);
+  int copies = words * (1 + p->copies_a + p->copies_b + 4), steps = 1 + plan_step_registers(p);
+  SET(registers, 30 + (copies > steps ? copies : steps),
+      "30 for addresses and bounds, %d words x (accumulator, %d + %d copies, 4 in flight)%s", words,
+      p->copies_a, p->copies_b, copies > steps ? "" : ", fewer than the epilogue's");
   TAKE(min_blocks, MIN_BLOCKS, 1, "mb", "the compiler is free");
   plan_register_limit(b);
   if (p->registers > p->register_limit + 8) /* estimates are high by about that much (measured) */
@@ -69,8 +72,8 @@ void plan_make_smem(plan_builder *b) {
                 "about %d registers a thread (%d + %d copies in flight), the limit is %d: the "
                 "kernel would spill; use fewer min_blocks or a smaller tile.k",
                 p->registers, p->copies_a, p->copies_b, p->register_limit);
-  SET(align_c, p->element, "single elements are read");
-  SET(align_d, p->element, "single elements are written");
+  SET(align_c, dtype_bytes(p->type_c), "single elements are read");
+  SET(align_d, p->element_d, "single elements are written");
   plan_copy_multiples(b);
   TAKE(speed, SPEED, 120, NULL, "two shared loads an FMA (docs/ladder.md)");
   SET(wave_loss, 100, "an idle SM's time is lost");
@@ -78,7 +81,8 @@ void plan_make_smem(plan_builder *b) {
   SET(loop_fmas, p->unroll_k, "unrolled steps");
   SET(loop_bytes, 16 * (3 * p->unroll_k + 6 * (p->copies_a + p->copies_b) + 24),
       "16 bytes an instruction: 3 a step, 6 a copy, 24 around");
-  SET(code_bytes, 6144 + 3 * p->loop_bytes, "main loop, last k tile, prologue and epilogue");
+  SET(code_bytes, 6144 + 3 * p->loop_bytes + 16 * plan_step_instructions(p),
+      "main loop, last k tile, prologue and epilogue");
   SET(compile_seconds, 30, "budget of every kernel");
   char shape[48];
   snprintf(shape, sizeof shape, "%dx%dx%d", p->tile_m, p->tile_n, p->tile_k);

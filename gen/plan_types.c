@@ -21,14 +21,23 @@ void plan_require_rest(plan_builder *b, int acc) {
   }
 }
 
-void plan_require_types(plan_builder *b, bool narrow) {
+void plan_require_types(plan_builder *b) {
   const kernel_plan *p = b->plan;
-  bool short_float = narrow && (p->type_a == GG_F16 || p->type_a == GG_BF16);
-  if (p->type_a != GG_F32 && p->type_a != GG_F64 && !short_float)
+  if (p->type_a != GG_F32 && p->type_a != GG_F64)
     plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
-                "%s is not served by CUDA-core FMAs in family %s; use f32 or f64",
+                "%s is not served by CUDA-core FMAs in family %s; use f32, f64 or family naive",
                 dtype_name(p->type_a), spec_family_name(p->family));
-  plan_require_rest(b, short_float ? GG_F32 : p->type_a);
+  const struct {
+    spec_field field;
+    int type;
+  } same[] = {{SPEC_DTYPE_B, p->type_b}, {SPEC_DTYPE_ACC, p->type_acc}};
+  for (int i = 0; i < 2; ++i)
+    if (same[i].type != p->type_a)
+      plan_refuse(b, same[i].field, "dtype-family",
+                  "%s where family %s with dtype.a = %s computes in %s; use that, or family naive",
+                  dtype_name(same[i].type), spec_family_name(p->family), dtype_name(p->type_a),
+                  dtype_name(p->type_a));
+  plan_require_output(b);
 }
 
 static bool is_integer(int type) {
@@ -49,11 +58,15 @@ static bool converts(int epilogue, int type) {
 
 void plan_require_output(plan_builder *b) {
   const kernel_plan *p = b->plan;
-  if (!converts(p->type_epilogue, p->type_d))
-    plan_refuse(b, SPEC_DTYPE_D, "dtype-family", "%s cannot hold what is computed in %s; use %s",
-                dtype_name(p->type_d), dtype_name(p->type_epilogue), dtype_name(p->type_epilogue));
-  if (!converts(p->type_epilogue, p->type_c))
-    plan_refuse(b, SPEC_DTYPE_C, "dtype-family",
-                "%s cannot be added to what is computed in %s; use %s", dtype_name(p->type_c),
-                dtype_name(p->type_epilogue), dtype_name(p->type_epilogue));
+  const struct {
+    spec_field field;
+    int type;
+  } matrices[] = {{SPEC_DTYPE_D, p->type_d}, {SPEC_DTYPE_C, p->type_c}};
+  for (int i = 0; i < 2; ++i)
+    if (!converts(p->type_epilogue, matrices[i].type))
+      plan_refuse(b, matrices[i].field, "dtype-family",
+                  "%s, but alpha, beta and the other steps compute in %s, which has no conversion "
+                  "%s it; use %s",
+                  dtype_name(matrices[i].type), dtype_name(p->type_epilogue),
+                  i == 0 ? "to" : "from", dtype_name(p->type_epilogue));
 }

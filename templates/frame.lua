@@ -138,7 +138,7 @@ function frame.file(p, job, sections)
   add(sections.memory)
   add { banner(3, "Primitives") }
   add { "#ifndef GEMMGEN_EMULATE" }
-  add(primitives.section(sections.kernel, p.shared_bytes))
+  add(primitives.section(sections.kernel, p.shared_bytes, p.arch))
   add { "#endif // GEMMGEN_EMULATE" }
   add { banner(4, "Kernel") }
   add(sections.kernel)

@@ -19,5 +19,5 @@ ${frame.signature(p, job)}
   ${naive.loop(p)}
 
   // -- Epilogue: ${steps.formula(p)}
-  ${single.epilogue(p, steps.has_parts(p) and "total" or "acc", "row", "column")}
+  ${single.epilogue(p, naive.result(p), naive.result_type(p), "row", "column")}
 }

@@ -7,7 +7,11 @@ local steps = use("steps")
 local naive = {}
 
 -- Sums of f16 are formed in f32, which is more precise; the plan says so.
-function naive.sum_type(p) return p.type_acc == "f16" and "f32" or p.type_acc end
+local function sum_type(p) return p.type_acc == "f16" and "f32" or p.type_acc end
+
+-- Name and type of the sum; scaled parts are added up in the epilogue's type.
+function naive.result(p) return steps.has_parts(p) and "total" or "acc" end
+function naive.result_type(p) return steps.has_parts(p) and p.type_epilogue or sum_type(p) end
 
 local function loads(p, s, offset_a, offset_b)
   local lines = {}
@@ -23,7 +27,7 @@ local function loads(p, s, offset_a, offset_b)
 end
 
 local function fma(p, s)
-  local t = naive.sum_type(p)
+  local t = sum_type(p)
   return ("acc = %s(%s, %s, acc);"):format(names.fma(t), names.widened(p.type_a, "a" .. s, t),
     names.widened(p.type_b, "b" .. s, t))
 end
@@ -62,7 +66,7 @@ end
 
 -- Lines that leave the sum in acc, or the sum of scaled parts in total.
 function naive.loop(p)
-  local t = naive.sum_type(p)
+  local t = sum_type(p)
   local T, E = names.c_type(t), names.c_type(p.type_epilogue)
   local lines, k = {}, "k"
   local function add(text) lines[#lines + 1] = text end

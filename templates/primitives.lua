@@ -6,88 +6,22 @@ local wmma = use("primitives_wmma")
 
 local primitives = {}
 
--- One loop-generated family of memory accesses: element type x vector length.
-local types = {
-  f32 = { c = "float", ptx = "f32", constraint = "f" },
-  f64 = { c = "double", ptx = "f64", constraint = "d", longest = 2 },
-  u16 = { c = "unsigned short", ptx = "b16", constraint = "h", longest = 1 },
-  u32 = { c = "unsigned", ptx = "b32", constraint = "r" },
-}
-
-local function list(n, format)
-  local items = {}
-  for i = 0, n - 1 do items[#items + 1] = (format:gsub("#", tostring(i))) end
-  return table.concat(items, ", ")
-end
-
-local function braces(n, first)
-  if n == 1 then return "%" .. first end
-  local items = {}
-  for i = first, first + n - 1 do items[#items + 1] = "%" .. i end
-  return "{" .. table.concat(items, ", ") .. "}"
-end
-
 local definitions = {}
 
-local function define(name, uses, text)
-  definitions[name] = { uses = uses, text = text }
+-- `older`: what stands instead for architectures before `arch`, where the instruction is missing:
+-- { arch =, uses =, text = }.
+local function define(name, uses, text, older)
+  definitions[name] = { uses = uses, text = text, older = older }
 end
+
+use("primitives_memory")(define)
+use("primitives_numbers")(define)
 
 define("gg_shared", {}, [[
 // Address of byte `off` of the block's dynamic shared memory, in the shared window.
 static __device__ __forceinline__ unsigned gg_shared(unsigned off) {
   return (unsigned)__cvta_generic_to_shared(gg_shared_bytes) + off;
 }]])
-
-for _, short in ipairs { "f32", "f64", "u16", "u32" } do
-  local t = types[short]
-  for _, n in ipairs { 1, 2, 4 } do
-    if n <= (t.longest or 4) then
-      local suffix = n == 1 and short or short .. "x" .. n
-      local vector = n == 1 and "" or ".v" .. n
-      local pointers = n == 1 and t.c .. " *x" or list(n, t.c .. " *x#")
-      local values = n == 1 and t.c .. " x" or list(n, t.c .. " x#")
-      local outputs = n == 1 and ('"=%s"(*x)'):format(t.constraint)
-        or list(n, ('"=%s"(*x#)'):format(t.constraint))
-      local inputs = n == 1 and ('"%s"(x)'):format(t.constraint)
-        or list(n, ('"%s"(x#)'):format(t.constraint))
-
-      define("gg_lds_" .. suffix, { "gg_shared" }, ([[
-static __device__ __forceinline__ void gg_lds_%s(%s, unsigned off) {
-  asm volatile("ld.shared%s.%s %s, [%%%d];" : %s : "r"(gg_shared(off)));
-}]]):format(suffix, pointers, vector, t.ptx, braces(n, 0), n, outputs))
-
-      define("gg_sts_" .. suffix, { "gg_shared" }, ([[
-static __device__ __forceinline__ void gg_sts_%s(unsigned off, %s) {
-  asm volatile("st.shared%s.%s [%%0], %s;" : : "r"(gg_shared(off)), %s : "memory");
-}]]):format(suffix, values, vector, t.ptx, braces(n, 1), inputs))
-
-      define("gg_ldg_" .. suffix, {}, ([[
-static __device__ __forceinline__ void gg_ldg_%s(%s, const %s *p) {
-  asm volatile("ld.global.nc%s.%s %s, [%%%d];" : %s : "l"(p));
-}]]):format(suffix, pointers, t.c, vector, t.ptx, braces(n, 0), n, outputs))
-
-      define("gg_ld_" .. suffix, {}, ([[
-static __device__ __forceinline__ void gg_ld_%s(%s, const %s *p) {
-  asm volatile("ld.global%s.%s %s, [%%%d];" : %s : "l"(p) : "memory");
-}]]):format(suffix, pointers, t.c, vector, t.ptx, braces(n, 0), n, outputs))
-
-      define("gg_st_" .. suffix, {}, ([[
-static __device__ __forceinline__ void gg_st_%s(%s *p, %s) {
-  asm volatile("st.global%s.%s [%%0], %s;" : : "l"(p), %s : "memory");
-}]]):format(suffix, t.c, values, vector, t.ptx, braces(n, 1), inputs))
-    end
-  end
-
-  for _, op in ipairs(short:sub(1, 1) == "f" and { "mul", "add" } or {}) do
-    define("gg_" .. op .. "_" .. short, {}, ([[
-static __device__ __forceinline__ %s gg_%s_%s(%s a, %s b) {
-  %s d;
-  asm("%s.rn.%s %%0, %%1, %%2;" : "=%s"(d) : "%s"(a), "%s"(b));
-  return d;
-}]]):format(t.c, op, short, t.c, t.c, t.c, op, t.ptx, t.constraint, t.constraint, t.constraint))
-  end
-end
 
 for _, width in ipairs { 4, 8, 16 } do
   local cache = width == 16 and "cg" or "ca"
@@ -132,154 +66,6 @@ static __device__ __forceinline__ void gg_bar_sync(int id, int threads) {
 define("gg_bar_arrive", {}, [[
 static __device__ __forceinline__ void gg_bar_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" : : "r"(id), "r"(threads) : "memory");
-}]])
-
--- Raw bytes: PTX's ld and st take wider registers, and no constraint is narrower than 16 bits.
-for _, l in ipairs { { "ldg", "global.nc", "" }, { "ld", "global", ' : "memory"' }, { "lds", "shared", "" } } do
-  local shared = l[1] == "lds"
-  define("gg_" .. l[1] .. "_u8", shared and { "gg_shared" } or {}, ([[
-static __device__ __forceinline__ void gg_%s_u8(unsigned char *x, %s) {
-  unsigned short y;
-  asm volatile("ld.%s.u8 %%0, [%%1];" : "=h"(y) : %s%s);
-  *x = (unsigned char)y;
-}]]):format(l[1], shared and "unsigned off" or "const unsigned char *p", l[2],
-    shared and '"r"(gg_shared(off))' or '"l"(p)', l[3]))
-end
-define("gg_st_u8", {}, [[
-static __device__ __forceinline__ void gg_st_u8(unsigned char *p, unsigned char x) {
-  asm volatile("st.global.u8 [%0], %1;" : : "l"(p), "h"((unsigned short)x) : "memory");
-}]])
-define("gg_sts_u8", { "gg_shared" }, [[
-static __device__ __forceinline__ void gg_sts_u8(unsigned off, unsigned char x) {
-  asm volatile("st.shared.u8 [%0], %1;" : : "r"(gg_shared(off)), "h"((unsigned short)x) : "memory");
-}]])
-for _, t in ipairs { "f16", "bf16" } do
-  define("gg_f32_from_" .. t, {}, ([[
-static __device__ __forceinline__ float gg_f32_from_%s(unsigned short x) {
-  float y;
-  asm("%s" : "=f"(y) : "h"(x));
-  return y;
-}]]):format(t, t == "f16" and "cvt.f32.f16 %0, %1;" or "mov.b32 %0, {0, %1};"))
-  define("gg_cvt_" .. t, {}, ([[
-static __device__ __forceinline__ unsigned short gg_cvt_%s(float x) {
-  unsigned short y;
-  asm("cvt.rn.%s.f32 %%0, %%1;" : "=h"(y) : "f"(x));
-  return y;
-}]]):format(t, t))
-  define(("gg_cvt_%sx2"):format(t), {}, ([[
-static __device__ __forceinline__ unsigned gg_cvt_%sx2(float low, float high) {
-  unsigned y;
-  asm("cvt.rn.%sx2.f32 %%0, %%1, %%2;" : "=r"(y) : "f"(high), "f"(low));
-  return y;
-}]]):format(t, t))
-end
-
-for _, t in ipairs { "e4m3", "e5m2" } do
-  define("gg_cvt_" .. t, {}, ([[
-static __device__ __forceinline__ unsigned char gg_cvt_%s(float x) {
-  unsigned short y;
-  asm("cvt.rn.satfinite.%sx2.f32 %%0, %%1, %%2;" : "=h"(y) : "f"(0.0f), "f"(x));
-  return (unsigned char)y;
-}]]):format(t, t))
-  define("gg_f32_from_" .. t, { "gg_f32_from_f16" }, ([[
-static __device__ __forceinline__ float gg_f32_from_%s(unsigned x) {
-  unsigned y;
-  asm("cvt.rn.f16x2.%sx2 %%0, %%1;" : "=r"(y) : "h"((unsigned short)(x & 0xff)));
-  return gg_f32_from_f16((unsigned short)y);
-}]]):format(t, t))
-end
-for _, t in ipairs { "u8", "s8" } do
-  define("gg_cvt_" .. t, {}, ([[
-static __device__ __forceinline__ int gg_cvt_%s(float x) {
-  int y;
-  asm("cvt.rni.sat.%s.f32 %%0, %%1;" : "=r"(y) : "f"(x));
-  return y;
-}]]):format(t, t))
-end
-define("gg_cvt_s32", {}, [[
-static __device__ __forceinline__ int gg_cvt_s32(float x) {
-  int y;
-  asm("cvt.rni.s32.f32 %0, %1;" : "=r"(y) : "f"(x));
-  return y;
-}]])
-define("gg_f32_from_s32", {}, [[
-static __device__ __forceinline__ float gg_f32_from_s32(int x) {
-  float y;
-  asm("cvt.rn.f32.s32 %0, %1;" : "=f"(y) : "r"(x));
-  return y;
-}]])
-define("gg_f32_from_f64", {}, [[
-static __device__ __forceinline__ float gg_f32_from_f64(double x) {
-  float y;
-  asm("cvt.rn.f32.f64 %0, %1;" : "=f"(y) : "d"(x));
-  return y;
-}]])
-
--- Whole numbers wrap.
-define("gg_mad_s32", {}, [[
-static __device__ __forceinline__ int gg_mad_s32(int a, int b, int c) {
-  int d;
-  asm("mad.lo.s32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c));
-  return d;
-}]])
-define("gg_mul_s32", {}, [[
-static __device__ __forceinline__ int gg_mul_s32(int a, int b) {
-  int d;
-  asm("mul.lo.s32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
-  return d;
-}]])
-define("gg_add_s32", {}, [[
-static __device__ __forceinline__ int gg_add_s32(int a, int b) {
-  int d;
-  asm("add.s32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
-  return d;
-}]])
-define("gg_max_u32", {}, [[
-static __device__ __forceinline__ unsigned gg_max_u32(unsigned a, unsigned b) {
-  unsigned d;
-  asm("max.u32 %0, %1, %2;" : "=r"(d) : "r"(a), "r"(b));
-  return d;
-}]])
-for _, short in ipairs { "f32", "f64" } do
-  local t = types[short]
-  local word, register = short == "f32" and "unsigned" or "gg_u64", short == "f32" and "r" or "l"
-  local size = short:sub(2)
-  for _, op in ipairs { "min", "max" } do
-    define(("gg_%s_%s"):format(op, short), {}, ([[
-static __device__ __forceinline__ %s gg_%s_%s(%s a, %s b) {
-  %s d;
-  asm("%s.%s %%0, %%1, %%2;" : "=%s"(d) : "%s"(a), "%s"(b));
-  return d;
-}]]):format(t.c, op, short, t.c, t.c, t.c, op, short, t.constraint, t.constraint, t.constraint))
-  end
-  define("gg_abs_" .. short, {}, ([[
-static __device__ __forceinline__ %s gg_abs_%s(%s x) {
-  %s y;
-  asm("abs.%s %%0, %%1;" : "=%s"(y) : "%s"(x));
-  return y;
-}]]):format(t.c, short, t.c, t.c, short, t.constraint, t.constraint))
-  define("gg_as_u" .. size, {}, ([[
-static __device__ __forceinline__ %s gg_as_u%s(%s x) {
-  %s y;
-  asm("mov.b%s %%0, %%1;" : "=%s"(y) : "%s"(x));
-  return y;
-}]]):format(word, size, t.c, word, size, register, t.constraint))
-  define("gg_as_" .. short, {}, ([[
-static __device__ __forceinline__ %s gg_as_%s(%s x) {
-  %s y;
-  asm("mov.b%s %%0, %%1;" : "=%s"(y) : "%s"(x));
-  return y;
-}]]):format(t.c, short, word, t.c, size, t.constraint, register))
-end
-define("gg_redux_max_u32", {}, [[
-static __device__ __forceinline__ unsigned gg_redux_max_u32(unsigned x) {
-  unsigned y;
-  asm volatile("redux.sync.max.u32 %0, %1, -1;" : "=r"(y) : "r"(x));
-  return y;
-}]])
-define("gg_red_max_u32", {}, [[
-static __device__ __forceinline__ void gg_red_max_u32(unsigned *p, unsigned x) {
-  asm volatile("red.global.max.u32 [%0], %1;" : : "l"(p), "r"(x) : "memory");
 }]])
 
 define("gg_shfl_sync_idx_u32", {}, [[
@@ -378,7 +164,7 @@ end
 
 -- Text of section 3 for a kernel whose lines are given: the definitions in order of first use,
 -- each after those it needs.
-function primitives.section(lines, shared_bytes)
+function primitives.section(lines, shared_bytes, arch)
   local out, done = {}, {}
   if shared_bytes > 0 then
     out[#out + 1] = "extern __shared__ __align__(1024) unsigned char gg_shared_bytes[];"
@@ -389,6 +175,8 @@ function primitives.section(lines, shared_bytes)
     done[name] = true
     local definition = definitions[name] or wgmma.definition(name) or wmma(name)
     if definition == nil then error("no primitive is called " .. name, 0) end
+    local older = definition.older
+    if older and arch < older.arch then definition = older end
     for _, needed in ipairs(definition.uses) do add(needed) end
     for line in (definition.text .. "\n"):gmatch("([^\n]*)\n") do out[#out + 1] = line end
     out[#out + 1] = ""

@@ -1,6 +1,6 @@
 $ local frame, raster, names, scalars = use("frame"), use("raster"), use("names"), use("scalars")
 $ local copy, product, epilogue, slices = use("copy"), use("product"), use("epilogue"), use("slices")
-$ local pipeline = use("pipeline")
+$ local pipeline, steps = use("pipeline"), use("steps")
 $ local T, t, E = names.c_type(p.type_acc), p.type_acc, p.element
 $ local guarded = p.variant ~= "full"
 $ local A, B = copy.operand(p, "a", true), copy.operand(p, "b", true)
@@ -90,18 +90,8 @@ $ if p.k_slices > 1 then
   ${slices.sum(p)}
 $ end
 
-  // -- Epilogue: D = alpha * acc + beta * C
+  // -- Epilogue: ${steps.formula(p)}
   const gg_i64 d_m = m0 + m_in;
   const gg_i64 d_n = n0 + n_in;
-  ${epilogue.declare(p)}
-$ local reads = scalars.reads_c(p)
-$ if reads and reads ~= "" then
-  if (${reads}) {
-    ${epilogue.tile(p, true)}
-  } else {
-    ${epilogue.tile(p, false)}
-  }
-$ else
-  ${epilogue.tile(p, reads ~= nil)}
-$ end
+  ${epilogue.lines(p)}
 }

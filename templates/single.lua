@@ -17,8 +17,8 @@ function single.leave(p, row, column)
   return { ("if (%s >= p.m || %s >= p.n) return;"):format(row, column) }
 end
 
--- What follows the sum: acc is the accumulator, row and column name the output's place.
-function single.epilogue(p, acc, row, column)
+-- What follows the sum: acc is the accumulator, of acc_type; row and column name the output's place.
+function single.epilogue(p, acc, acc_type, row, column)
   local lines, indent = {}, ""
   local function add(text) lines[#lines + 1] = indent .. text end
   local function each(list)
@@ -37,7 +37,7 @@ function single.epilogue(p, acc, row, column)
   end
   each(steps.row(p, "", row))
   each(steps.column(p, "", column))
-  local at = { acc = acc, row = "", column = "", c = "c", residual = "residual" }
+  local at = { acc = acc, acc_type = acc_type, row = "", column = "", c = "c", residual = "residual" }
   add(("%s x = %s;"):format(names.c_type(p.type_epilogue), steps.scaled(p, "x", at)))
   local reads = scalars.reads_c(p)
   if reads then

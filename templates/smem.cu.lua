@@ -57,5 +57,5 @@ $ end
   const gg_i64 d_m = m0 + row;
   const gg_i64 d_n = n0 + column;
   ${single.leave(p, "d_m", "d_n")}
-  ${single.epilogue(p, "acc", "d_m", "d_n")}
+  ${single.epilogue(p, "acc", p.type_acc, "d_m", "d_n")}
 }

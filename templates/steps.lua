@@ -13,15 +13,16 @@
 --                            lie in D: without it nothing is loaded
 --   steps.has_rows(p), steps.has_columns(p)   whether these yield anything
 --   steps.element(p, x, at)  lines that leave in x, a variable of E, what D is before it is rounded.
---                            at.acc: the accumulator, of its own type (f16: low half of an integer), x if
---                            left out; at.row, at.column: the suffixes; at.c, at.residual: expressions
---                            of C's and the residual's element in memory, given where they are read
+--                            at.acc: the accumulator, of type at.acc_type, p.type_acc if left out (f16: low
+--                            half of an integer); without at.acc it is x. at.row, at.column: the suffixes.
+--                            at.c, at.residual: expressions of C's and the residual's element in memory,
+--                            given where they are read. at.inside: the condition under which x is an
+--                            element of D, where it may be none: absmax must not see what a bias made of
+--                            a guard's zeros
 --   steps.scaled, steps.plus_c, steps.rest   the three parts of steps.element, where C is read under a
 --                            condition and the other steps should not stand in the text twice
 --   names.narrowed(p.type_d, x, p.type_epilogue)   x as D's element
---   steps.finish(p)          once a thread, after its last tile, by whole warps: absmax reaches memory.
---                            An element that is not D's must not go through steps.element with absmax:
---                            guard it (zeros that a guard filled in would be harmless, biased ones not)
+--   steps.finish(p)          once a thread, after its last tile, by whole warps: absmax reaches memory
 -- When is what read? C: scalars.reads_c(p), as ever. The residual: always, by gg_ld (it may be D),
 -- from (const T *)p.residual + batch * p.stride_residual + row * p.ld_residual + column; T is D's type.
 -- Its alignment is that which the row asks of D; of bias and scales only that of an element is known.
@@ -168,7 +169,7 @@ end
 -- acc * scales * alpha, as an expression.
 function steps.scaled(p, x, at)
   local t = p.type_epilogue
-  local acc = at.acc and names.from_accumulator(steps.has_parts(p) and t or p.type_acc, at.acc, t) or x
+  local acc = at.acc and names.from_accumulator(at.acc_type or p.type_acc, at.acc, t) or x
   return scalars.scaled(p, scaled(p, acc, at))
 end
 
@@ -186,7 +187,10 @@ function steps.rest(p, x, at)
     set("%s(%s)", p.activation, x)
   end
   if p.residual then set("gg_add_%s(%s, %s)", t, x, names.widened(p.type_d, at.residual, t)) end
-  if p.absmax then lines[#lines + 1] = ("absmax = gg_max_u32(absmax, %s);"):format(magnitude(p, x)) end
+  if p.absmax then
+    local condition = at.inside and ("if (%s) "):format(at.inside) or ""
+    lines[#lines + 1] = ("%sabsmax = gg_max_u32(absmax, %s);"):format(condition, magnitude(p, x))
+  end
   if p.scale_d == "tensor" then set("gg_mul_%s(%s, scale_d)", t, x) end
   return lines
 end

@@ -83,9 +83,9 @@ static __device__ __forceinline__ void gg_ldg_u16(unsigned short *x, const unsig
 }
 
 static __device__ __forceinline__ float gg_f32_from_f16(unsigned short x) {
-  float y;
-  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
-  return y;
+  float d;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(d) : "h"(x));
+  return d;
 }
 
 static __device__ __forceinline__ void gg_st_u16(unsigned short *p, unsigned short x) {
@@ -93,9 +93,9 @@ static __device__ __forceinline__ void gg_st_u16(unsigned short *p, unsigned sho
 }
 
 static __device__ __forceinline__ unsigned short gg_cvt_f16(float x) {
-  unsigned short y;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
-  return y;
+  unsigned short d;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(d) : "f"(x));
+  return d;
 }
 
 #endif // GEMMGEN_EMULATE

@@ -204,9 +204,9 @@ static __device__ __forceinline__ void gg_bar_sync(int id, int threads) {
 }
 
 static __device__ __forceinline__ unsigned gg_cvt_f16x2(float low, float high) {
-  unsigned y;
-  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(high), "f"(low));
-  return y;
+  unsigned d;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(d) : "f"(high), "f"(low));
+  return d;
 }
 
 static __device__ __forceinline__ void gg_stmatrix_x4(unsigned off, const unsigned *r) {

@@ -150,9 +150,9 @@ static __device__ __forceinline__ void gg_lds_f32x4(float *x0, float *x1, float 
 }
 
 static __device__ __forceinline__ unsigned short gg_cvt_f16(float x) {
-  unsigned short y;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
-  return y;
+  unsigned short d;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(d) : "f"(x));
+  return d;
 }
 
 static __device__ __forceinline__ void gg_st_u32x2(unsigned *p, unsigned x0, unsigned x1) {

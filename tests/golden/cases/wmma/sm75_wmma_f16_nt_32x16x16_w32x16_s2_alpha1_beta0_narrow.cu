@@ -154,9 +154,9 @@ static __device__ __forceinline__ void gg_st_u16(unsigned short *p, unsigned sho
 }
 
 static __device__ __forceinline__ unsigned short gg_cvt_f16(float x) {
-  unsigned short y;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
-  return y;
+  unsigned short d;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(d) : "f"(x));
+  return d;
 }
 
 #endif // GEMMGEN_EMULATE
