@@ -1,8 +1,9 @@
 /* bench.h - the parts of gemmbench: problems, data and reference on the GPU, rivals, report.
  *
  * D[m,n] = alpha * A[m,k] * B[k,n] + beta * C[m,n]; leading dimensions in elements.
- * Everything here computes D = A * B with packed operands. D has the type of A and B, but bf16 for
- * fp8, s32 for integers and f32 for tf32.
+ * Everything here computes D = A * B with packed operands, and steps of the epilogue where they are
+ * asked. D has the type of A and B unless stated, but bf16 for fp8, s32 for integers and f32 for
+ * tf32.
  */
 #ifndef GG_BENCH_H
 #define GG_BENCH_H
@@ -22,16 +23,35 @@ int gemmbench_main(const gg_kernel_table *table, int argc, char **argv);
 
 /* ---- Problems (bench_suite.c) ---- */
 
+/* Steps of the epilogue, as in gg_problem. */
+typedef struct bench_steps {
+  gg_bias bias;
+  gg_activation activation;
+  gg_scaling scaling_a, scaling_b, scaling_d;
+  int residual, absmax;
+} bench_steps;
+
 typedef struct bench_problem {
   char name[48];
   gg_dtype type; /* of A and B: any but s32 */
   gg_order order_a, order_b;
   int fast_accum; /* 1: sums of fp8 may keep about 14 bits, ours and cuBLASLt's */
   gg_i64 m, n, k, batch;
+  gg_dtype type_d; /* GG_NONE: what goes with the type of A and B */
+  bench_steps steps;
 } bench_problem;
 
-/* The type of D that goes with a type of A and B. */
-gg_dtype bench_type_d(gg_dtype type);
+/* D's type, of the problem or what goes with the type of A and B. */
+gg_dtype bench_type_d(const bench_problem *p);
+/* The type of the epilogue and its scalars. */
+gg_dtype bench_epilogue(const bench_problem *p);
+/* "scale a tensor + bias n + relu"; "" without steps. */
+enum { BENCH_STEPS_TEXT = 160 };
+void bench_steps_text(const bench_steps *s, char *text, size_t size);
+
+/* Takes an option of a step with its value, "--bias" "n"; false: it is none (known is false), or
+ * the value is unknown. */
+bool bench_step(bench_steps *s, const char *option, const char *value, bool *known);
 
 typedef struct bench_suite {
   bench_problem *problems;
@@ -46,8 +66,8 @@ gg_dtype bench_dtype(const char *text);
 bool bench_size(const char *text, bench_problem *p);
 /* Adds a copy; false: no memory. */
 bool bench_add(bench_suite *s, const bench_problem *p);
-/* Adds the lines of a file, "name dtype layout M N K batch", # begins a comment. On failure the
- * reason stands on stderr with file and line. */
+/* Adds the lines of a file, "name dtype layout M N K batch [type of D]", # begins a comment. On
+ * failure the reason stands on stderr with file and line. */
 bool bench_read(bench_suite *s, const char *path);
 
 /* ---- On the GPU (bench_device.cu). 0 or a cudaError_t ---- */
@@ -60,28 +80,41 @@ int bench_use_device(int ordinal);
 int bench_fill(void *data, gg_dtype type, size_t count, unsigned long long seed, bool whole,
                void *stream);
 
+/* Fills with scales of 1/2 to 2 units; whole: with 1/2, 1 and 2. */
+int bench_fill_scales(void *data, size_t count, unsigned long long seed, double unit, bool whole,
+                      void *stream);
+
 /* Fills with bytes 0xFF, which are NaN in float types and -1 in integers. */
 int bench_poison(void *data, size_t bytes, void *stream);
+int bench_zero(void *data, size_t bytes, void *stream);
 
-/* A * B of one matrix in f64: m*n results and m*n bounds on the error of D.
+/* D of one matrix in f64: m*n results and m*n bounds on the error of D. matrix: its operands.
+ * absmax: two doubles on the device, raised to the largest |x| before scale_d and its bound.
+ *
+ * The accumulator, with scales of A and B multiplied into the products:
  *
  * f32, f64:   16 * u * sqrt(k * sum (a*b)^2) + 4 * u * |result|,   u the type's unit roundoff.
  *   It holds with a wide margin for data of mean zero in any order of summation, and a single
  *   missing or doubled product breaks it almost everywhere.
- * Tensor-core types:   T * e * (2 * S + X) + half_ulp(D),   T = ceil(k / K) + 64,
+ * Tensor-core types:   T * e * (2 * S + X),   T = ceil(k / K) + 64,
  *   e = 2^-min(F, 23) + (K + 1) * 2^-F, S the largest |partial sum| of ascending k, X the largest
  *   |product|. One sum of K products and the accumulator c cuts its terms 2^-F below the largest of
  *   them and its result at 2^-23 (ggcheck_sum.c), so it loses at most e * max(|c|, X); c is a sum
  *   over consecutive k, at most 2 S. Kernels may split k and add up to 64 parts. F = 25 (sm_90 on),
  *   24 (sm_80 on) or 23, with the least K of an instruction: 8, tf32 4. fp8: F = 13, K = 16.
- * Integers, and float types where `whole` says that the data are whole numbers: 0; the result is
- *   rounded to D's type. */
-int bench_reference(const bench_problem *p, int arch, bool whole, const void *a, const void *b,
-                    double *result, double *bound, void *stream);
+ * Integers, and float types where `whole` says that the data are whole numbers: 0.
+ * Steps add their roundings (in u of the epilogue's type) and D's half_ulp, as ggcheck_epilogue.c
+ * derives; of whole numbers only smooth activations have any, and the result is rounded to D's
+ * type. */
+int bench_reference(const bench_problem *p, int arch, bool whole, const gg_pointers *matrix,
+                    double *result, double *bound, void *absmax, void *stream);
 
 /* The worst |d - result| / bound of `count` elements of D's type (NaN in d counts as infinite). */
 int bench_compare(const void *d, gg_dtype type_d, const double *result, const double *bound,
                   size_t count, double *worst, void *stream);
+
+/* |absmax - reference| / bound: infinite beyond it. reference: as bench_reference left it. */
+int bench_absmax(const void *got, const void *reference, double *worst, void *stream);
 
 /* The SM clock in MHz, measured for half a millisecond on the stream's next free SM. */
 int bench_clock(double *mhz, void *stream);
@@ -95,15 +128,20 @@ const char *bench_error(int code);
 
 /* ---- Buffers (bench_data.c) ---- */
 
-/* `sets` copies of A, B and D that together exceed twice the L2 cache, and one more, the last, with
- * whole numbers. */
+/* `sets` copies of A, B, D and the residual that together exceed twice the L2 cache, and one more,
+ * the last, with whole numbers. Bias and scales are there once for all but the last, and for it. */
 typedef struct bench_data {
   gg_device *device;
   int sets; /* without the last */
-  void **a, **b, **d;
-  size_t bytes_a, bytes_b, bytes_d; /* of one set */
-  double *result[2], *bound[2];     /* of set 0, and of the last */
+  void **a, **b, **d, **residual;
+  size_t bytes_a, bytes_b, bytes_d;   /* of one set */
+  void *bias[2], *scale[2][3];        /* scales of A, B and D */
+  void *absmax, *absmax_reference[2]; /* f32; see bench_reference */
+  double *result[2], *bound[2];       /* of set 0, and of the last */
 } bench_data;
+
+/* The operands of a set; what the problem has not is NULL. */
+gg_pointers bench_pointers(const bench_data *data, int set);
 
 gg_status bench_data_make(gg_device *device, const bench_problem *p, void *stream,
                           bench_data *data);
@@ -126,12 +164,14 @@ typedef struct bench_rival {
 } bench_rival;
 
 /* cuBLASLt's first heuristic with 64 MiB of workspace (bench_cublas.c): strict f32 or f64; f32
- * accumulators for f16, bf16, fp8 (its default accumulation, not the fast one) and tf32
- * (COMPUTE_32F_FAST_TF32), s32 for s8. The first two return NULL or why not. A library without
- * cuBLASLt says so in open. */
+ * accumulators for f16, bf16, fp8 (fast accumulation where the problem allows it) and tf32
+ * (COMPUTE_32F_FAST_TF32), s32 for s8. Its epilogue is that of the problem, where it has one: bias
+ * along n, relu, gelu_tanh, a residual without activation, scales of tensors, for fp8 of rows and
+ * columns too, absmax of fp8. The first two return NULL or why not. A library without cuBLASLt says
+ * so in open. */
 typedef struct bench_cublas bench_cublas;
 const char *bench_cublas_open(gg_device *device, bench_cublas **lib);
-const char *bench_cublas_plan(bench_cublas *lib, const bench_problem *p);
+const char *bench_cublas_plan(bench_cublas *lib, const bench_problem *p, const bench_data *data);
 const char *bench_cublas_run(void *self, const bench_data *data, int set, void *stream);
 void bench_cublas_close(bench_cublas *lib); /* NULL is fine */
 

@@ -1,10 +1,17 @@
 /* bench_cublas.c - the baseline: cuBLASLt, its default heuristic.
  *
  * cuBLASLt is column-major: D transposed is computed as B transposed times A transposed, which the
- * row-major operands are as they stand. Its fp8 takes one pair of orders only, which is our nt.
+ * row-major operands are as they stand; a bias along its rows is ours along n. Its fp8 takes one
+ * pair of orders only, which is our nt.
+ *
+ * Steps: bias along n, relu, and gelu by tanh (its only gelu) are its epilogues. A residual is its
+ * C with beta = 1, the same thing where no activation stands between. Scales of fp8 tensors are
+ * device pointers, and so are those of rows and columns; scales of other tensors are multiplied
+ * into alpha on the host, which saves it a load.
  */
 #include "bench.h"
 #include "dtype.h"
+#include "epilogue.h"
 
 #if defined(GEMMBENCH_CUBLAS)
 #include <cublasLt.h>
@@ -18,9 +25,13 @@ struct bench_cublas {
   cublasLtHandle_t handle;
   void *workspace;
   cublasLtMatmulDesc_t call;
-  cublasLtMatrixLayout_t a, b, d; /* cuBLASLt's A is our B */
+  cublasLtMatrixLayout_t a, b, c, d; /* cuBLASLt's A is our B */
   cublasLtMatmulAlgo_t algorithm;
-  gg_dtype acc;
+  gg_dtype scalars;
+  bench_steps steps;
+  bool fp8, fp8_d; /* operands, D */
+  float
+      alpha[2]; /* product of the scales of tensors that are no fp8; of the data and the last set */
 };
 
 static const cudaDataType_t data_types[] = {
@@ -29,6 +40,10 @@ static const cudaDataType_t data_types[] = {
     [GG_E5M2] = CUDA_R_8F_E5M2, [GG_S8] = CUDA_R_8I,     [GG_U8] = CUDA_R_8U,
     [GG_S32] = CUDA_R_32I,
 };
+
+static bool is_fp8(gg_dtype type) {
+  return type == GG_E4M3 || type == GG_E5M2;
+}
 
 static cublasComputeType_t compute_type(gg_dtype type) {
   switch (ggi_dtype_accumulator(type)) {
@@ -45,9 +60,10 @@ static void drop_plan(bench_cublas *lib) {
   if (lib->call) cublasLtMatmulDescDestroy(lib->call);
   if (lib->a) cublasLtMatrixLayoutDestroy(lib->a);
   if (lib->b) cublasLtMatrixLayoutDestroy(lib->b);
+  if (lib->c) cublasLtMatrixLayoutDestroy(lib->c);
   if (lib->d) cublasLtMatrixLayoutDestroy(lib->d);
   lib->call = NULL;
-  lib->a = lib->b = lib->d = NULL;
+  lib->a = lib->b = lib->c = lib->d = NULL;
 }
 
 const char *bench_cublas_open(gg_device *device, bench_cublas **lib) {
@@ -90,26 +106,102 @@ static cublasStatus_t layout(cublasLtMatrixLayout_t *made, cudaDataType_t type, 
   return s;
 }
 
+/* Sets an attribute of the call unless something failed before. */
+static void set(bench_cublas *lib, cublasStatus_t *s, cublasLtMatmulDescAttributes_t name,
+                const void *value, size_t bytes) {
+  if (*s == CUBLAS_STATUS_SUCCESS)
+    *s = cublasLtMatmulDescSetAttribute(lib->call, name, value, bytes);
+}
+
+/* Steps that it has not, or not at this place; NULL: it has all. */
+static const char *missing(const bench_problem *p) {
+  const bench_steps *s = &p->steps;
+  bool fp8_d = is_fp8(bench_type_d(p));
+  if (s->bias == GG_BIAS_M) return "has no bias along m";
+  if (s->activation == GG_ACTIVATION_GELU || s->activation == GG_ACTIVATION_SILU)
+    return "has relu and gelu_tanh only";
+  if (s->residual && s->activation) return "adds a residual before the activation only";
+  if (s->residual && fp8_d) return "adds no residual of fp8";
+  if (s->scaling_a > GG_SCALING_VECTOR || s->scaling_b > GG_SCALING_VECTOR)
+    return "is not asked for scales of 128 of k here";
+  if (s->scaling_a == GG_SCALING_VECTOR || s->scaling_b == GG_SCALING_VECTOR) {
+    if (!is_fp8(p->type)) return "has scales of rows and columns for fp8 only";
+    if (s->scaling_a != s->scaling_b) return "has scales of rows and columns for both or none";
+#if CUBLAS_VERSION < 120900
+    return "has no scales of rows and columns in this version";
+#endif
+  }
+  if (s->scaling_d && !fp8_d && (s->bias || s->activation || s->residual))
+    return "scales D for fp8 only";
+  if (s->absmax && !fp8_d) return "has absmax for fp8 only";
+  return NULL;
+}
+
+static cublasLtEpilogue_t epilogue_of(const bench_steps *s) {
+  if (s->activation == GG_ACTIVATION_RELU)
+    return s->bias ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_RELU;
+  if (s->activation == GG_ACTIVATION_GELU_TANH)
+    return s->bias ? CUBLASLT_EPILOGUE_GELU_BIAS : CUBLASLT_EPILOGUE_GELU;
+  return s->bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+/* What does not depend on pointers. */
+static void describe_steps(bench_cublas *lib, const bench_problem *p, cublasStatus_t *s) {
+  const bench_steps *steps = &p->steps;
+  cublasLtEpilogue_t epilogue = epilogue_of(steps);
+  set(lib, s, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue, sizeof epilogue);
+  if (steps->bias) {
+    cudaDataType_t type = data_types[ggi_bias_type(bench_type_d(p))];
+    int64_t stride = p->n;
+    set(lib, s, CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &type, sizeof type);
+    if (p->batch > 1) set(lib, s, CUBLASLT_MATMUL_DESC_BIAS_BATCH_STRIDE, &stride, sizeof stride);
+  }
+#if CUBLAS_VERSION >= 120900
+  if (steps->scaling_a == GG_SCALING_VECTOR) {
+    int32_t mode = CUBLASLT_MATMUL_MATRIX_SCALE_OUTER_VEC_32F;
+    set(lib, s, CUBLASLT_MATMUL_DESC_A_SCALE_MODE, &mode, sizeof mode);
+    set(lib, s, CUBLASLT_MATMUL_DESC_B_SCALE_MODE, &mode, sizeof mode);
+  }
+#endif
+}
+
+/* Bias, scales and absmax of a set. Its A is our B. */
+static void point(bench_cublas *lib, const gg_pointers *x, cublasStatus_t *s) {
+  const bench_steps *steps = &lib->steps;
+  const struct {
+    bool there;
+    cublasLtMatmulDescAttributes_t name;
+    const void *value;
+  } pointers[] = {
+      {steps->bias != 0, CUBLASLT_MATMUL_DESC_BIAS_POINTER, x->bias},
+      {lib->fp8 && steps->scaling_b, CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, x->scale_b},
+      {lib->fp8 && steps->scaling_a, CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, x->scale_a},
+      {lib->fp8_d && steps->scaling_d, CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, x->scale_d},
+      {steps->absmax != 0, CUBLASLT_MATMUL_DESC_AMAX_D_POINTER, x->absmax}};
+  for (size_t i = 0; i < sizeof pointers / sizeof pointers[0]; ++i)
+    if (pointers[i].there) set(lib, s, pointers[i].name, &pointers[i].value, sizeof(void *));
+}
+
 static cublasStatus_t describe(bench_cublas *lib, const bench_problem *p) {
   bool turn_a = p->order_a == GG_ORDER_T, turn_b = p->order_b == GG_ORDER_T;
-  cudaDataType_t type = data_types[p->type], type_d = data_types[bench_type_d(p->type)];
+  cudaDataType_t type = data_types[p->type], type_d = data_types[bench_type_d(p)];
   cublasOperation_t op_a = turn_b ? CUBLAS_OP_T : CUBLAS_OP_N;
   cublasOperation_t op_b = turn_a ? CUBLAS_OP_T : CUBLAS_OP_N;
   cublasStatus_t s =
-      cublasLtMatmulDescCreate(&lib->call, compute_type(p->type), data_types[lib->acc]);
-  if (s == CUBLAS_STATUS_SUCCESS)
-    s = cublasLtMatmulDescSetAttribute(lib->call, CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof op_a);
-  if (s == CUBLAS_STATUS_SUCCESS)
-    s = cublasLtMatmulDescSetAttribute(lib->call, CUBLASLT_MATMUL_DESC_TRANSB, &op_b, sizeof op_b);
+      cublasLtMatmulDescCreate(&lib->call, compute_type(p->type), data_types[lib->scalars]);
   int8_t fast = (int8_t)p->fast_accum;
-  if (s == CUBLAS_STATUS_SUCCESS)
-    s = cublasLtMatmulDescSetAttribute(lib->call, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast,
-                                       sizeof fast);
+  set(lib, &s, CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof op_a);
+  set(lib, &s, CUBLASLT_MATMUL_DESC_TRANSB, &op_b, sizeof op_b);
+  set(lib, &s, CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, sizeof fast);
+  describe_steps(lib, p, &s);
   if (s == CUBLAS_STATUS_SUCCESS)
     s = layout(&lib->a, type, turn_b ? p->k : p->n, turn_b ? p->n : p->k, p);
   if (s == CUBLAS_STATUS_SUCCESS)
     s = layout(&lib->b, type, turn_a ? p->m : p->k, turn_a ? p->k : p->m, p);
   if (s == CUBLAS_STATUS_SUCCESS) s = layout(&lib->d, type_d, p->n, p->m, p);
+  /* Beside D of fp8 its C is bf16; here it is not read. */
+  if (s == CUBLAS_STATUS_SUCCESS)
+    s = layout(&lib->c, lib->fp8_d ? CUDA_R_16BF : type_d, p->n, p->m, p);
   return s;
 }
 
@@ -123,7 +215,7 @@ static cublasStatus_t choose(bench_cublas *lib) {
   cublasLtMatmulHeuristicResult_t found;
   int count = 0;
   if (s == CUBLAS_STATUS_SUCCESS)
-    s = cublasLtMatmulAlgoGetHeuristic(lib->handle, lib->call, lib->a, lib->b, lib->d, lib->d, wish,
+    s = cublasLtMatmulAlgoGetHeuristic(lib->handle, lib->call, lib->a, lib->b, lib->c, lib->d, wish,
                                        1, &found, &count);
   cublasLtMatmulPreferenceDestroy(wish);
   if (s != CUBLAS_STATUS_SUCCESS) return s;
@@ -132,28 +224,60 @@ static cublasStatus_t choose(bench_cublas *lib) {
   return CUBLAS_STATUS_SUCCESS;
 }
 
-const char *bench_cublas_plan(bench_cublas *lib, const bench_problem *p) {
+/* Scales of tensors that cuBLASLt does not take: their product, of either kind of data. */
+static gg_status fold_scales(bench_cublas *lib, const bench_data *data) {
+  const bench_steps *s = &lib->steps;
+  const bool folded[3] = {!lib->fp8 && s->scaling_a, !lib->fp8 && s->scaling_b,
+                          !lib->fp8_d && s->scaling_d};
+  for (int which = 0; which < 2; ++which) {
+    lib->alpha[which] = 1;
+    for (int o = 0; o < 3; ++o) {
+      float value = 1;
+      if (!folded[o]) continue;
+      gg_status status =
+          gg_device_download(lib->device, &value, data->scale[which][o], sizeof value);
+      if (status != GG_OK) return status;
+      lib->alpha[which] *= value;
+    }
+  }
+  return GG_OK;
+}
+
+const char *bench_cublas_plan(bench_cublas *lib, const bench_problem *p, const bench_data *data) {
   drop_plan(lib);
-  lib->acc = ggi_dtype_accumulator(p->type);
+  lib->scalars = bench_epilogue(p);
+  lib->steps = p->steps;
+  lib->fp8 = is_fp8(p->type);
+  lib->fp8_d = is_fp8(bench_type_d(p));
+  const char *why = missing(p);
+  if (why) return why;
+  if (gg_device_synchronise(lib->device) != GG_OK || fold_scales(lib, data) != GG_OK)
+    return gg_error_detail();
   cublasStatus_t s = describe(lib, p);
+  gg_pointers pointers = bench_pointers(data, 0);
+  point(lib, &pointers, &s); /* the choice looks at which there are */
   if (s == CUBLAS_STATUS_SUCCESS) s = choose(lib);
-  bool fp8 = p->type == GG_E4M3 || p->type == GG_E5M2;
-  if (s != CUBLAS_STATUS_SUCCESS && fp8) return "takes fp8 in layout nt only, and no two e5m2";
+  bool taken = p->order_a == GG_ORDER_N && p->order_b == GG_ORDER_T && p->type == GG_E4M3;
+  if (s != CUBLAS_STATUS_SUCCESS && lib->fp8 && !taken)
+    return "takes fp8 in layout nt only, and no two e5m2";
   return s == CUBLAS_STATUS_SUCCESS ? NULL : cublasLtGetStatusString(s);
 }
 
-const char *bench_cublas_run(void *self, const bench_data *data, int set, void *stream) {
+const char *bench_cublas_run(void *self, const bench_data *data, int at, void *stream) {
   bench_cublas *lib = self;
-  const double one64 = 1, zero64 = 0;
-  const float one32 = 1, zero32 = 0;
-  const int one_whole = 1, zero_whole = 0;
-  const void *one = &one32, *zero = &zero32;
-  if (lib->acc == GG_F64) one = &one64, zero = &zero64;
-  if (lib->acc == GG_S32) one = &one_whole, zero = &zero_whole;
-  cublasStatus_t s =
-      cublasLtMatmul(lib->handle, lib->call, one, data->b[set], lib->a, data->a[set], lib->b, zero,
-                     data->d[set], lib->d, data->d[set], lib->d, &lib->algorithm, lib->workspace,
-                     WORKSPACE, (cudaStream_t)stream);
+  const gg_pointers x = bench_pointers(data, at);
+  const float alpha32 = lib->alpha[at == data->sets], beta32 = lib->steps.residual ? 1 : 0;
+  const double alpha64 = (double)alpha32, beta64 = (double)beta32;
+  const int alpha_whole = 1, beta_whole = 0;
+  const void *alpha = &alpha32, *beta = &beta32;
+  if (lib->scalars == GG_F64) alpha = &alpha64, beta = &beta64;
+  if (lib->scalars == GG_S32) alpha = &alpha_whole, beta = &beta_whole;
+  cublasStatus_t s = CUBLAS_STATUS_SUCCESS;
+  point(lib, &x, &s);
+  if (s == CUBLAS_STATUS_SUCCESS)
+    s = cublasLtMatmul(lib->handle, lib->call, alpha, x.b, lib->a, x.a, lib->b, beta,
+                       x.residual ? x.residual : x.d, lib->c, x.d, lib->d, &lib->algorithm,
+                       lib->workspace, WORKSPACE, (cudaStream_t)stream);
   return s == CUBLAS_STATUS_SUCCESS ? NULL : cublasLtGetStatusString(s);
 }
 
@@ -165,9 +289,10 @@ const char *bench_cublas_open(gg_device *device, bench_cublas **lib) {
   return "gemmbench was built where there was no cuBLASLt";
 }
 
-const char *bench_cublas_plan(bench_cublas *lib, const bench_problem *p) {
+const char *bench_cublas_plan(bench_cublas *lib, const bench_problem *p, const bench_data *data) {
   (void)lib;
   (void)p;
+  (void)data;
   return "no cuBLASLt";
 }
 

@@ -14,6 +14,7 @@
 typedef struct arguments {
   bench_suite suite;
   bool has_suite, all, cublas, fast_accum;
+  bench_steps steps; /* of every problem */
   const char *kernel;
   bench_format format;
   bench_options options;
@@ -24,7 +25,8 @@ typedef struct arguments {
 /* One kernel as a rival. */
 typedef struct entrant {
   gg_plan *plan;
-  gg_dtype acc;
+  gg_dtype epilogue; /* type of the scalars */
+  void *workspace;
 } entrant;
 
 typedef struct session {
@@ -73,8 +75,16 @@ static int option(arguments *a, const char *name, const char *value) {
                : wrong_usage("--layout is not nn, nt, tn or tt", value);
   if (strcmp(name, "--dtype") == 0) {
     a->shape.type = bench_dtype(value);
+    a->shape.type_d = GG_NONE;
     return a->shape.type != GG_NONE ? 0 : wrong_usage("--dtype is unknown", value);
   }
+  if (strcmp(name, "--type-d") == 0) {
+    a->shape.type_d = bench_dtype(value);
+    return a->shape.type_d != GG_NONE ? 0 : wrong_usage("--type-d is unknown", value);
+  }
+  bool known;
+  if (bench_step(&a->steps, name, value, &known)) return 0;
+  if (known) return wrong_usage("a step has no such value", value);
   if (strcmp(name, "--kernel") == 0) {
     a->kernel = value;
     return 0;
@@ -105,6 +115,10 @@ static int parse(int argc, char **argv, arguments *a) {
       a->all = true;
     } else if (strcmp(name, "--fast-accum") == 0) {
       a->fast_accum = true;
+    } else if (strcmp(name, "--residual") == 0) {
+      a->steps.residual = 1;
+    } else if (strcmp(name, "--absmax") == 0) {
+      a->steps.absmax = 1;
     } else if (strcmp(name, "--csv") == 0) {
       a->format = BENCH_CSV;
     } else if (strcmp(name, "--json") == 0) {
@@ -118,8 +132,10 @@ static int parse(int argc, char **argv, arguments *a) {
       if (code != 0) return code;
     }
   }
-  for (size_t i = 0; i < a->suite.count; ++i)
+  for (size_t i = 0; i < a->suite.count; ++i) {
     a->suite.problems[i].fast_accum = a->fast_accum;
+    a->suite.problems[i].steps = a->steps;
+  }
   if (!a->has_suite) return wrong_usage("no problem: give --suite or --problem", NULL);
   if (a->all && a->kernel) return wrong_usage("--all and --kernel exclude each other", NULL);
   return 0;
@@ -129,11 +145,12 @@ static int parse(int argc, char **argv, arguments *a) {
 
 static const char *run_plan(void *self, const bench_data *data, int set, void *stream) {
   const entrant *e = self;
-  const gg_pointers pointers = {.a = data->a[set], .b = data->b[set], .d = data->d[set]};
+  const gg_pointers pointers = bench_pointers(data, set);
   gg_scalar one = gg_scalar_f32(1), zero = gg_scalar_f32(0);
-  if (e->acc == GG_F64) one = gg_scalar_f64(1), zero = gg_scalar_f64(0);
-  if (e->acc == GG_S32) one = gg_scalar_s32(1), zero = gg_scalar_s32(0);
-  gg_status status = gg_run(e->plan, &pointers, one, zero, NULL, 0, stream);
+  if (e->epilogue == GG_F64) one = gg_scalar_f64(1), zero = gg_scalar_f64(0);
+  if (e->epilogue == GG_S32) one = gg_scalar_s32(1), zero = gg_scalar_s32(0);
+  gg_status status =
+      gg_run(e->plan, &pointers, one, zero, e->workspace, gg_plan_workspace(e->plan), stream);
   return status == GG_OK ? NULL : gg_error_detail();
 }
 
@@ -141,20 +158,30 @@ static gg_status plan_of(const session *s, const bench_problem *p, const char *p
   gg_problem problem;
   gg_problem_init(&problem, p->type);
   problem.device = s->device;
-  problem.type_d = bench_type_d(p->type);
+  problem.type_d = bench_type_d(p);
   problem.order_a = p->order_a, problem.order_b = p->order_b;
   problem.m = p->m, problem.n = p->n, problem.k = p->k, problem.batch = p->batch;
   problem.alpha = GG_SCALAR_ONE;
   problem.beta = GG_SCALAR_ZERO;
   problem.align_a = problem.align_b = problem.align_c = problem.align_d = 256;
+  problem.align_residual = 256;
+  const bench_steps *steps = &p->steps;
+  problem.bias = steps->bias, problem.activation = steps->activation;
+  problem.scaling_a = steps->scaling_a, problem.scaling_b = steps->scaling_b;
+  problem.scaling_d = steps->scaling_d;
+  problem.residual = steps->residual, problem.absmax = steps->absmax;
   problem.fast_accum = p->fast_accum;
   problem.pin = pin;
   gg_problem_pack(&problem);
-  e->acc = ggi_dtype_accumulator(p->type);
-  return gg_plan_create(s->context, &problem, &e->plan);
+  *e = (entrant){.epilogue = bench_epilogue(p)};
+  gg_status status = gg_plan_create(s->context, &problem, &e->plan);
+  if (status != GG_OK || gg_plan_workspace(e->plan) == 0) return status;
+  status = gg_device_alloc(s->device, gg_plan_workspace(e->plan), &e->workspace);
+  if (status != GG_OK) gg_plan_destroy(e->plan);
+  return status;
 }
 
-/* The entrants of a problem, and cuBLASLt last if it takes part. Returns how many. */
+/* The entrants of a problem. Returns how many. */
 static int enter(session *s, const bench_problem *p, entrant *entrants, bench_rival *rivals) {
   int count = 0;
   int tries = s->args->all ? s->table->count : 1;
@@ -170,34 +197,26 @@ static int enter(session *s, const bench_problem *p, entrant *entrants, bench_ri
       fprintf(stderr, "gemmbench: %s: %s\n", p->name, gg_error_detail());
     }
   }
-  if (count > 0 && s->cublas) {
-    const char *why = bench_cublas_plan(s->cublas, p);
-    if (why) {
-      fprintf(stderr, "gemmbench: %s: cuBLASLt: %s\n", p->name, why);
-    } else {
-      snprintf(rivals[count].name, sizeof rivals->name, "cuBLASLt");
-      rivals[count].run = bench_cublas_run;
-      rivals[count++].self = s->cublas;
-    }
-  }
   return count;
 }
 
-static bool compete(session *s, const bench_problem *p, bench_rival *rivals, int count) {
-  bench_data data = {0};
-  char error[300] = "";
-  gg_status status = bench_data_make(s->device, p, s->stream, &data);
-  if (status != GG_OK) {
-    fprintf(stderr, "gemmbench: %s: %s\n", p->name, gg_error_detail());
-    return false;
+/* Adds cuBLASLt where it can compute the same. Returns the new count. */
+static int enter_cublas(session *s, const bench_problem *p, const bench_data *data,
+                        bench_rival *rivals, int count) {
+  if (!s->cublas) return count;
+  const char *why = bench_cublas_plan(s->cublas, p, data);
+  if (why) {
+    fprintf(stderr, "gemmbench: %s: cuBLASLt: %s\n", p->name, why);
+    return count;
   }
-  bool good =
-      bench_measure(s->device, p, &data, rivals, count, &s->args->options, s->stream, error);
-  bench_data_free(&data);
-  if (!good) {
-    fprintf(stderr, "gemmbench: %s: %s\n", p->name, error);
-    return false;
-  }
+  bench_rival *rival = &rivals[count];
+  snprintf(rival->name, sizeof rival->name, "cuBLASLt");
+  rival->run = bench_cublas_run;
+  rival->self = s->cublas;
+  return count + 1;
+}
+
+static void report(session *s, const bench_problem *p, const bench_rival *rivals, int count) {
   const bench_rival *last = &rivals[count - 1];
   const bench_rival *baseline = last->run == bench_cublas_run ? last : NULL;
   for (int i = 0; i < count - (baseline != NULL); ++i) {
@@ -207,7 +226,26 @@ static bool compete(session *s, const bench_problem *p, bench_rival *rivals, int
   if (baseline && !(baseline->worst <= 1))
     fprintf(stderr, "gemmbench: %s: cuBLASLt's own result is %.2f times the error bound\n", p->name,
             baseline->worst);
-  return true;
+}
+
+/* `kernels` rivals, with room for one more. */
+static bool compete(session *s, const bench_problem *p, bench_rival *rivals, int kernels) {
+  bench_data data = {0};
+  char error[300] = "";
+  gg_status status = bench_data_make(s->device, p, s->stream, &data);
+  if (status != GG_OK) {
+    fprintf(stderr, "gemmbench: %s: %s\n", p->name, gg_error_detail());
+    return false;
+  }
+  int count = enter_cublas(s, p, &data, rivals, kernels);
+  bool good =
+      bench_measure(s->device, p, &data, rivals, count, &s->args->options, s->stream, error);
+  bench_data_free(&data);
+  if (good)
+    report(s, p, rivals, count);
+  else
+    fprintf(stderr, "gemmbench: %s: %s\n", p->name, error);
+  return good;
 }
 
 /* 0: done or left out with a note; 2: no kernel; 3: device. */
@@ -224,9 +262,10 @@ static int measure_problem(session *s, const bench_problem *p) {
     count = enter(s, p, entrants, rivals);
     code = count == 0 ? 2 : compete(s, p, rivals, count) ? 0 : 3;
   }
-  for (int i = 0; i < count; ++i) {
+  for (size_t i = 0; i < most && entrants && rivals; ++i) {
     bench_rival_free(&rivals[i]);
     gg_plan_destroy(entrants[i].plan);
+    if (entrants[i].workspace) (void)gg_device_free(s->device, entrants[i].workspace);
   }
   free(entrants);
   free(rivals);

@@ -63,8 +63,9 @@ static figures figures_of(const bench_report *r, const bench_problem *p, const b
   double flop = 2.0 * (double)p->m * (double)p->n * (double)p->k * (double)p->batch;
   double a = (double)p->m * (double)p->k, b = (double)p->k * (double)p->n;
   double d = (double)p->m * (double)p->n;
-  double bytes = (double)p->batch *
-                 (ggi_dtype_bytes(p->type) * (a + b) + ggi_dtype_bytes(bench_type_d(p->type)) * d);
+  double bytes =
+      (double)p->batch * (ggi_dtype_bytes(p->type) * (a + b) +
+                          ggi_dtype_bytes(bench_type_d(p)) * d * (p->steps.residual ? 2 : 1));
   enum { MOST = 256 };
   double values[MOST], unused;
   int n = kernel->blocks < MOST ? kernel->blocks : MOST;
@@ -95,14 +96,15 @@ static figures figures_of(const bench_report *r, const bench_problem *p, const b
 static void text_row(bench_report *r, const bench_problem *p, const char *layout,
                      const bench_rival *kernel, const figures *x) {
   if (r->rows == 0)
-    fprintf(r->out, "%-14s %-4s %-2s %-22s %9s %5s %8s %7s %5s %5s %9s %8s %6s %6s  %s\n",
+    fprintf(r->out, "%-14s %-9s %-2s %-22s %9s %5s %8s %7s %5s %5s %9s %8s %6s %6s  %s\n",
             "problem", "type", "ab", "m x n x k x batch", "us", "+-%", "TFLOP/s", "GB/s", "peak%",
             "MHz", "cublas us", "TFLOP/s", "ratio", "error", "kernel");
   char size[64];
   snprintf(size, sizeof size, "%lldx%lldx%lldx%lld", p->m, p->n, p->k, p->batch);
-  fprintf(r->out, "%-14s %-4s %-2s %-22s %9.2f %5.2f %8.3f %7.0f %5.1f %5.0f ", p->name,
-          ggi_dtype_name(p->type), layout, size, x->us, x->spread, x->tflops, x->gbs, x->percent,
-          x->mhz);
+  char types[24];
+  snprintf(types, sizeof types, "%s>%s", ggi_dtype_name(p->type), ggi_dtype_name(bench_type_d(p)));
+  fprintf(r->out, "%-14s %-9s %-2s %-22s %9.2f %5.2f %8.3f %7.0f %5.1f %5.0f ", p->name, types,
+          layout, size, x->us, x->spread, x->tflops, x->gbs, x->percent, x->mhz);
   if (x->base_us > 0)
     fprintf(r->out, "%9.2f %8.3f %6.3f ", x->base_us, x->base_tflops, x->ratio);
   else
@@ -115,13 +117,16 @@ static void csv_row(bench_report *r, const bench_problem *p, const char *layout,
                     const bench_rival *kernel, const figures *x) {
   if (r->rows == 0)
     fprintf(r->out, "name,dtype,layout,m,n,k,batch,kernel,us,spread_percent,tflops,gbs,"
-                    "peak_percent,mhz,cublas_us,cublas_tflops,ratio,ratio_spread,error_of_bound\n");
+                    "peak_percent,mhz,cublas_us,cublas_tflops,ratio,ratio_spread,error_of_bound,"
+                    "type_d,epilogue\n");
+  char steps[BENCH_STEPS_TEXT];
+  bench_steps_text(&p->steps, steps, sizeof steps);
   fprintf(r->out,
-          "%s,%s,%s,%lld,%lld,%lld,%lld,%s,%.3f,%.3f,%.4f,%.1f,%.2f,%.0f,%.3f,%.4f,%.4f,%.4f,%.4f"
-          "\n",
+          "%s,%s,%s,%lld,%lld,%lld,%lld,%s,%.3f,%.3f,%.4f,%.1f,%.2f,%.0f,%.3f,%.4f,%.4f,%.4f,%.4f,"
+          "%s,%s\n",
           p->name, ggi_dtype_name(p->type), layout, p->m, p->n, p->k, p->batch, kernel->name, x->us,
           x->spread, x->tflops, x->gbs, x->percent, x->mhz, x->base_us, x->base_tflops, x->ratio,
-          x->ratio_spread, kernel->worst);
+          x->ratio_spread, kernel->worst, ggi_dtype_name(bench_type_d(p)), steps);
 }
 
 /* A JSON string: names may come from a file. */
@@ -144,6 +149,10 @@ static void json_row(bench_report *r, const bench_problem *p, const char *layout
   fprintf(r->out, "%s\n    {", r->rows ? "," : "");
   json_text(r->out, "name", p->name);
   json_text(r->out, "kernel", kernel->name);
+  json_text(r->out, "type_d", ggi_dtype_name(bench_type_d(p)));
+  char steps[BENCH_STEPS_TEXT];
+  bench_steps_text(&p->steps, steps, sizeof steps);
+  json_text(r->out, "epilogue", steps);
   fprintf(r->out,
           "\"dtype\": \"%s\", \"layout\": \"%s\", \"m\": %lld, \"n\": %lld, \"k\": %lld, "
           "\"batch\": %lld, \"us\": %.3f, \"spread_percent\": %.3f, \"tflops\": %.4f, \"gbs\": "

@@ -31,6 +31,15 @@ static bool run(const bench *x, bench_rival *r, int set) {
   return why ? failed(x, r, "run", why) : true;
 }
 
+/* absmax as the run before it left it. */
+static bool check_absmax(const bench *x, bench_rival *r, int which, double *worst) {
+  double part = 0;
+  int code = bench_absmax(x->data->absmax, x->data->absmax_reference[which], &part, x->stream);
+  if (code != 0) return failed(x, r, "absmax", bench_error(code));
+  if (!(part <= *worst)) *worst = part;
+  return true;
+}
+
 /* which 0: set 0, normal numbers; 1: the last set, whole numbers. */
 static bool check(const bench *x, bench_rival *r, int which) {
   const bench_problem *p = x->problem;
@@ -38,11 +47,13 @@ static bool check(const bench *x, bench_rival *r, int which) {
   int set = which ? data->sets : 0;
   double worst = 0;
   int code = bench_poison(data->d[set], data->bytes_d, x->stream);
+  if (code == 0 && data->absmax) code = bench_zero(data->absmax, sizeof(float), x->stream);
   if (code != 0) return failed(x, r, "poison", bench_error(code));
   if (!run(x, r, set)) return false;
-  code = bench_compare(data->d[set], bench_type_d(p->type), data->result[which], data->bound[which],
+  code = bench_compare(data->d[set], bench_type_d(p), data->result[which], data->bound[which],
                        (size_t)p->m * (size_t)p->n * (size_t)p->batch, &worst, x->stream);
   if (code != 0) return failed(x, r, "comparison", bench_error(code));
+  if (data->absmax && !check_absmax(x, r, which, &worst)) return false;
   if (!(worst <= r->worst)) r->worst = worst;
   return true;
 }

@@ -27,10 +27,13 @@ enum { PATH = 4096, ARGUMENTS = 256 };
 static const char usage[] =
     "usage: gemmbench DIR [options]\n"
     "Builds the kernels of DIR, a folder that gemmgen wrote, checks and times them on a GPU.\n"
-    "  --suite FILE       lines `name dtype layout M N K batch`; # begins a comment\n"
+    "  --suite FILE       lines `name dtype layout M N K batch [type of D]`; # begins a comment\n"
     "  --problem MxNxK[xBATCH]   repeatable; takes the --layout and --dtype before it\n"
     "  --layout nt        storage of A and B: n as written, t transposed (default nn)\n"
     "  --dtype bf16       of A and B: any type of a spec but s32 (default f32)\n"
+    "  --type-d f32       of D, after --dtype (default: what goes with it)\n"
+    "  --bias n|m --activation NAME --residual --absmax\n"
+    "  --scale-a, --scale-b, --scale-d tensor|vector|group|block   steps of every problem\n"
     "  --fast-accum       sums of fp8 may keep about 14 bits, cuBLASLt's too\n"
     "  --kernel NAME      this kernel instead of the library's choice\n"
     "  --all              every kernel that applies\n"
@@ -289,7 +292,8 @@ static int parse(int argc, char **argv, command *c) {
     } else if (c->rest_count + 2 < ARGUMENTS) {
       c->rest[++c->rest_count] = argv[i];
       /* The value of an option is not DIR. */
-      static const char *const alone[] = {"--all", "--csv", "--fast-accum", "--json"};
+      static const char *const alone[] = {"--absmax",     "--all",  "--csv",
+                                          "--fast-accum", "--json", "--residual"};
       bool value = argv[i][0] == '-';
       for (size_t j = 0; j < sizeof alone / sizeof alone[0]; ++j)
         value = value && strcmp(argv[i], alone[j]) != 0;

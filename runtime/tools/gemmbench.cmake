@@ -3,18 +3,23 @@ if(NOT GEMMGEN_CUDA)
   return()
 endif()
 
-# nvcc only for bench_device.cu; PTX, so that the archive serves every GPU from sm_75 on.
-set(bench_device ${CMAKE_CURRENT_BINARY_DIR}/bench_device.o)
-add_custom_command(
-  OUTPUT ${bench_device}
-  COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++17 -O3 -Xcompiler -fPIC,-Wall,-Wextra
-          -gencode arch=compute_75,code=compute_75 -gencode arch=compute_90,code=sm_90
-          -I${CMAKE_CURRENT_SOURCE_DIR} -I${CMAKE_CURRENT_SOURCE_DIR}/..
-          -c ${CMAKE_CURRENT_SOURCE_DIR}/bench_device.cu -o ${bench_device}
-  DEPENDS ${CMAKE_CURRENT_LIST_DIR}/bench_device.cu ${CMAKE_CURRENT_LIST_DIR}/bench.h
-  COMMENT "gemmbench: bench_device.cu"
-  VERBATIM)
-set_source_files_properties(${bench_device} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+# nvcc only for two files; PTX, so that the archive serves every GPU from sm_75 on.
+set(bench_objects)
+foreach(name IN ITEMS bench_device bench_reference)
+  set(object ${CMAKE_CURRENT_BINARY_DIR}/${name}.o)
+  add_custom_command(
+    OUTPUT ${object}
+    COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++17 -O3 -Xcompiler -fPIC,-Wall,-Wextra
+            -gencode arch=compute_75,code=compute_75 -gencode arch=compute_90,code=sm_90
+            -I${CMAKE_CURRENT_SOURCE_DIR} -I${CMAKE_CURRENT_SOURCE_DIR}/..
+            -c ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cu -o ${object}
+    DEPENDS ${CMAKE_CURRENT_LIST_DIR}/${name}.cu ${CMAKE_CURRENT_LIST_DIR}/bench_number.cuh
+            ${CMAKE_CURRENT_LIST_DIR}/bench.h
+    COMMENT "gemmbench: ${name}.cu"
+    VERBATIM)
+  set_source_files_properties(${object} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
+  list(APPEND bench_objects ${object})
+endforeach()
 
 add_library(gemmgen_bench STATIC
   bench_cublas.c
@@ -24,7 +29,7 @@ add_library(gemmgen_bench STATIC
   bench_suite.c
   bench_time.c
   ../gpu.c
-  ${bench_device})
+  ${bench_objects})
 set_target_properties(gemmgen_bench PROPERTIES OUTPUT_NAME gemmbench C_STANDARD 11
                       POSITION_INDEPENDENT_CODE ON)
 target_include_directories(gemmgen_bench PRIVATE

@@ -41,6 +41,8 @@ run=build/gemmbench_run
 expect 1 "no problem: give --suite or --problem" $run
 expect 1 "--problem is not MxNxK or MxNxKxBATCH: 5" $run --problem 5
 expect 1 "unknown option: --fast" $run --fast 1
+expect 1 "a step has no such value: q" $run --bias q --problem 8x8x8
+expect 1 "--type-d is unknown: f99" $run --type-d f99 --problem 8x8x8
 expect 1 "exclude each other" $run --all --kernel x --problem 8x8x8
 expect 2 "missing.txt" $run --suite missing.txt
 printf 'a f32 nn 1 2 3\n' >bad.txt

@@ -35,15 +35,21 @@ static void suites(void **state) {
   assert_int_equal(s.problems[0].batch, 4);
   assert_int_equal(s.problems[1].type, GG_F64);
   assert_int_equal(s.problems[1].order_a, GG_ORDER_T);
+  assert_int_equal(s.problems[1].type_d, GG_NONE);
+  free(s.problems);
+  s = (bench_suite){0};
+  assert_true(read_text("q e4m3 nt 1 2 3 4 fp32\nq s8 nt 1 2 3 4 int8 # tail\n", &s));
+  assert_int_equal(s.problems[0].type_d, GG_F32);
+  assert_int_equal(s.problems[1].type_d, GG_S8);
   free(s.problems);
 }
 
 static void bad_suites(void **state) {
   (void)state;
-  static const char *const bad[] = {"sq f32 nt 1 2 3\n",     "sq f32 nt 1 2 3 4 5\n",
-                                    "sq f99 nt 1 2 3 4\n",   "sq f32 nx 1 2 3 4\n",
-                                    "sq f32 nt 0 2 3 4\n",   "sq f32 nt 1 2 -3 4\n",
-                                    "sq f32 nt 1 2 3 4.5\n", "sq f32 nt 1 2 3 4294967296\n"};
+  static const char *const bad[] = {
+      "sq f32 nt 1 2 3\n",    "sq f32 nt 1 2 3 4 5\n", "sq f32 nt 1 2 3 4 f32 5\n",
+      "sq f99 nt 1 2 3 4\n",  "sq f32 nx 1 2 3 4\n",   "sq f32 nt 0 2 3 4\n",
+      "sq f32 nt 1 2 -3 4\n", "sq f32 nt 1 2 3 4.5\n", "sq f32 nt 1 2 3 4294967296\n"};
   for (size_t i = 0; i < sizeof bad / sizeof bad[0]; ++i) {
     bench_suite s = {0};
     assert_false(read_text(bad[i], &s));
@@ -83,11 +89,37 @@ static void types_of_d(void **state) {
   static const gg_dtype pairs[][2] = {{GG_F64, GG_F64},   {GG_F32, GG_F32},   {GG_TF32, GG_F32},
                                       {GG_F16, GG_F16},   {GG_BF16, GG_BF16}, {GG_E4M3, GG_BF16},
                                       {GG_E5M2, GG_BF16}, {GG_S8, GG_S32},    {GG_U8, GG_S32}};
-  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i)
-    assert_int_equal(bench_type_d(pairs[i][0]), pairs[i][1]);
+  for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; ++i) {
+    bench_problem p = {.type = pairs[i][0]};
+    assert_int_equal(bench_type_d(&p), pairs[i][1]);
+    p.type_d = GG_F16;
+    assert_int_equal(bench_type_d(&p), GG_F16);
+  }
   assert_int_equal(bench_dtype("fp16"), GG_F16);
   assert_int_equal(bench_dtype("int8"), GG_S8);
   assert_int_equal(bench_dtype("e4m3"), GG_E4M3);
+}
+
+/* Options of steps, their text, and the type that scalars then have. */
+static void steps(void **state) {
+  (void)state;
+  bench_problem p = {.type = GG_S8};
+  char text[BENCH_STEPS_TEXT];
+  bool known;
+  assert_int_equal(bench_epilogue(&p), GG_S32);
+  bench_steps_text(&p.steps, text, sizeof text);
+  assert_string_equal(text, "");
+  assert_true(bench_step(&p.steps, "--bias", "n", &known) && known);
+  assert_true(bench_step(&p.steps, "--activation", "gelu_tanh", &known));
+  assert_true(bench_step(&p.steps, "--scale-a", "vector", &known));
+  assert_true(bench_step(&p.steps, "--scale-d", "tensor", &known));
+  assert_int_equal(bench_epilogue(&p), GG_F32);
+  bench_steps_text(&p.steps, text, sizeof text);
+  assert_string_equal(text, "scale a vector + bias n + gelu_tanh + scale d tensor");
+  assert_false(bench_step(&p.steps, "--bias", "tensor", &known));
+  assert_true(known);
+  assert_false(bench_step(&p.steps, "--kernel", "n", &known));
+  assert_false(known);
 }
 
 static void medians(void **state) {
@@ -106,7 +138,15 @@ static void report(bench_format format, char *text, size_t size) {
   bench_rival kernel = {
       .name = "k", .worst = 0.5, .times = kernel_times, .clocks = clocks, .blocks = 4};
   bench_rival base = {.name = "b", .times = base_times, .clocks = clocks, .blocks = 4};
-  bench_problem p = {"p", GG_F32, GG_ORDER_N, GG_ORDER_T, 0, 1000, 1000, 1000, 1};
+  bench_problem p = {.name = "p",
+                     .type = GG_F32,
+                     .order_a = GG_ORDER_N,
+                     .order_b = GG_ORDER_T,
+                     .m = 1000,
+                     .n = 1000,
+                     .k = 1000,
+                     .batch = 1,
+                     .steps = {.bias = GG_BIAS_N, .activation = GG_ACTIVATION_RELU}};
   FILE *out = fmemopen(text, size, "w");
   assert_non_null(out);
   bench_report r = {.out = out,
@@ -124,7 +164,7 @@ static void reports(void **state) {
   char text[4096];
   report(BENCH_CSV, text, sizeof text);
   assert_non_null(strstr(text, "\np,f32,nt,1000,1000,1000,1,k,2000.000,0.000,1.0000,6.0,1.49,1900,"
-                               "3000.000,0.6667,1.5000,0.0000,0.5000\n"));
+                               "3000.000,0.6667,1.5000,0.0000,0.5000,f32,bias n + relu\n"));
   report(BENCH_JSON, text, sizeof text);
   assert_non_null(strstr(text, "\"peak_f64_tflops\": 66.91, \"peak_f32_tflops\": 66.91"));
   assert_non_null(strstr(text, "\"ratio\": 1.5000, \"ratio_spread\": 0.0000, \"right\": true"));
@@ -132,13 +172,14 @@ static void reports(void **state) {
   assert_non_null(strstr(text, "ceiling in TFLOP/s: f64 66.9, f32 66.9, tf32 535.3, "
                                "bf16 1070.5, e4m3 2141.1, s8 2141.1\n"));
   assert_non_null(strstr(text, " 1.500  0.500  k\n"));
+  assert_non_null(strstr(text, "p              f32>f32   nt 1000x1000x1000x1 "));
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(suites),  cmocka_unit_test(bad_suites), cmocka_unit_test(shipped_suite),
-      cmocka_unit_test(sizes),   cmocka_unit_test(types_of_d), cmocka_unit_test(medians),
-      cmocka_unit_test(reports),
+      cmocka_unit_test(sizes),   cmocka_unit_test(types_of_d), cmocka_unit_test(steps),
+      cmocka_unit_test(medians), cmocka_unit_test(reports),
   };
   return cmocka_run_group_tests_name("bench", tests, NULL, NULL);
 }
