@@ -111,10 +111,12 @@ static void maps(const kernel_plan *p, buf *out) {
     return;
   }
   int width = 128 / p->element;
-  buf_printf(out,
-             "     .maps = {{1, %d, %d, 128}, {1, %d, %d, 128}, {0, 0, 0, 0}, {1, %d, %d, 128}},\n",
-             width, p->turn_a ? p->tile_k : p->tile_m, width, p->turn_b ? p->tile_k : p->tile_n,
-             p->panel, p->tile_m / p->groups);
+  buf_printf(out, "     .maps = {{1, %d, %d, 128}, {1, %d, %d, 128}, {0, 0, 0, 0}, ", width,
+             p->turn_a ? p->tile_k : p->tile_m, width, p->turn_b ? p->tile_k : p->tile_n);
+  if (p->path_d == PATH_TMA)
+    buf_printf(out, "{1, %d, %d, %d}},\n", p->panel, p->group_m, p->panel_swizzle);
+  else
+    buf_puts(out, "{0, 0, 0, 0}},\n");
 }
 
 static void row(const kernel_plan *p, const char *prefix, buf *out) {

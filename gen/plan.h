@@ -60,6 +60,7 @@ typedef enum copy_path {
   X(warps_n, "warps", "warps of a k slice along n")                                                \
   X(k_slices, "groups", "warp groups that share a block's k tile")                                 \
   X(groups, "warpgroups", "that compute; one more copies")                                         \
+  X(group_m, "elements", "rows of D a warpgroup computes at once")                                 \
   X(producer_registers, "registers", "a thread of the copying warpgroup")                          \
   X(consumer_registers, "registers", "a thread of a computing warpgroup")                          \
   X(schedule, "schedule", "how computing warpgroups share tiles")                                  \
@@ -74,6 +75,7 @@ typedef enum copy_path {
   X(stages, "stages", "ring in shared memory")                                                     \
   X(path_a, "path", "how A reaches shared memory")                                                 \
   X(path_b, "path", "how B reaches shared memory")                                                 \
+  X(path_d, "path", "how D leaves shared memory")                                                  \
   X(turn_a, "bool", "A is transposed on its way")                                                  \
   X(turn_b, "bool", "B is transposed on its way")                                                  \
   X(copy_a, "bytes", "one thread moves at once of A")                                              \
@@ -91,9 +93,13 @@ typedef enum copy_path {
   X(bytes_b, "bytes", "B's part of a stage")                                                       \
   X(stage_bytes, "bytes", "one stage")                                                             \
   X(reduce_bytes, "bytes", "shared memory to sum k slices; reuses the ring")                       \
+  X(part_n, "elements", "columns of its tile that a block of a cluster finishes")                  \
   X(panel, "elements", "columns of D in one TMA store")                                            \
-  X(panels, "panels", "of D staged in shared memory by each warpgroup")                            \
-  X(panel_bytes, "bytes", "one panel")                                                             \
+  X(panel_swizzle, "bytes", "over which a panel's 16-byte chunks are swizzled")                    \
+  X(panel_bytes, "bytes", "one panel of a warpgroup")                                              \
+  X(chunk, "panels", "that are staged and stored together")                                        \
+  X(chunks, "chunks", "of D staged in shared memory by each warpgroup")                            \
+  X(partial_bytes, "bytes", "sums that the blocks of a cluster exchange; reuses the ring")         \
   X(pitch_d, "elements", "between staged rows of D")                                               \
   X(d_bytes, "bytes", "staging of D")                                                              \
   X(barrier_bytes, "bytes", "mbarriers")                                                           \

@@ -13,8 +13,60 @@
 enum {
   ROW_BYTES = 128,         /* of a swizzled row: k of a K-major tile, m or n of an MN-major one */
   RESERVED = 1024,         /* barriers and alignment */
+  BULK_GROUPS = 8,         /* that a thread waits for by number (primitives) */
+  PORTABLE_CLUSTER = 8,    /* blocks that every card can place */
+  THREE_GROUPS_N = 200,    /* columns of an instruction of 512 threads */
   MOST_ACCUMULATORS = 208, /* a thread; above it ptxas spills (measured, nvcc 13.0) */
+  ROOMY_ACCUMULATORS = 192,
 };
+
+/* Warpgroups, their rows and registers. */
+static void choose_groups(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  TAKE(schedule, SCHEDULE, SCHEDULE_COOPERATIVE, NULL,
+       "the warpgroups share a tile: the largest tile for the registers there are");
+  bool pingpong = p->schedule == SCHEDULE_PINGPONG;
+  int groups = pingpong ? 2 : p->tile_m == 192 ? 3 : p->tile_m >= 128 ? 2 : 1;
+  if (pingpong && p->tile_m > 128)
+    plan_refuse(b, SPEC_TILE_M, "tile-multiple",
+                "%d rows are more than the 128 that one warpgroup computes (pingpong); use 64 or "
+                "128, or schedule = \"cooperative\"",
+                p->tile_m);
+  if (pingpong)
+    SET(groups, groups, "they take tiles in turn: one computes while the other stores");
+  else
+    SET(groups, groups, "%d rows in blocks of 64, at least one each", p->tile_m);
+  SET(group_m, pingpong ? p->tile_m : p->tile_m / groups,
+      pingpong ? "a tile each" : "%d / %d warpgroups", p->tile_m, groups);
+  SET(threads, 128 * (groups + 1), "128 x (%d that compute + 1 that copies)", groups);
+  SET(k_slices, 1, "none");
+  SET(inst_m, 64, "wgmma's only one");
+  SET(inst_n, p->tile_n, "the whole tile in one instruction");
+  SET(inst_k, 32 / p->element, "32 bytes of k");
+  int accumulators = (p->group_m / 64 + (p->promote_k > 0)) * p->tile_n / 2;
+  if (accumulators > MOST_ACCUMULATORS)
+    plan_refuse(
+        b, SPEC_TILE_N, "registers",
+        "%d accumulators a thread, more than the %d that fit beside addresses; use a smaller tile",
+        accumulators, MOST_ACCUMULATORS);
+  if (groups == 3 && p->tile_n > THREE_GROUPS_N)
+    plan_refuse(b, SPEC_TILE_N, "registers",
+                "%d columns need more than the 128 registers a thread that 512 threads leave an "
+                "instruction (ptxas C7602); use at most %d, or another tile.m",
+                p->tile_n, THREE_GROUPS_N);
+  bool tight = groups == 2 && accumulators > ROOMY_ACCUMULATORS;
+  int producer = tight ? 24 : groups == 3 ? 32 : 40;
+  int consumer = tight ? 240 : groups == 3 ? 160 : 232;
+  SET(producer_registers, producer, "it only issues copies; in steps of 8");
+  SET(consumer_registers, consumer, "%d accumulators and addresses; %d x 128 x %d + 128 x %d <= %d",
+      accumulators, groups, consumer, producer, b->gpu->registers_sm);
+  if (b->variant == VARIANT_EDGE && accumulators > ROOMY_ACCUMULATORS && b->result == PLAN_OK)
+    b->result = PLAN_SAME; /* no registers for pointers into D: other kernels take such calls */
+  SET(registers, 65536 / p->threads / 8 * 8, "at entry, before setmaxnreg: %d / %d threads",
+      b->gpu->registers_sm, p->threads);
+  SET(register_limit, p->registers, "as allocated at entry");
+  SET(min_blocks, 1, "the ring takes the SM's shared memory");
+}
 
 static void choose_tile(plan_builder *b) {
   kernel_plan *p = b->plan;
@@ -29,40 +81,56 @@ static void choose_tile(plan_builder *b) {
   if (p->tile_m % 64 != 0 || p->tile_m > 256)
     plan_refuse(b, SPEC_TILE_M, "tile-multiple",
                 "%d is not a multiple of 64 up to 256 (wgmma); use 128", p->tile_m);
-  if (p->tile_n % 64 != 0 || p->tile_n > 256)
+  bool along_n = !plan_contiguous_k(p, 1);
+  int step = along_n ? ROW_BYTES / p->element : 8;
+  if (p->tile_n % step != 0 || p->tile_n > 256)
     plan_refuse(b, SPEC_TILE_N, "tile-multiple",
-                "%d is not a multiple of 64 up to 256 (panels of D); use 128, 192 or 256",
-                p->tile_n);
+                "%d is not a multiple of %d up to 256 (%s); use %d", p->tile_n, step,
+                along_n ? "B is contiguous in n: rows of 128 bytes" : "wgmma",
+                p->tile_n > 256 ? 256 : round_up(p->tile_n, step));
   if (p->tile_k != ROW_BYTES / p->element)
     plan_refuse(b, SPEC_TILE_K, "tile-multiple",
                 "%d elements are not the 128 bytes of one swizzled row; use %d", p->tile_k,
                 ROW_BYTES / p->element);
-  if (b->result != PLAN_OK) return;
-  int groups = p->tile_m == 192 ? 3 : p->tile_m >= 128 ? 2 : 1;
-  SET(groups, groups, "%d rows in blocks of 64, at least one each", p->tile_m);
-  SET(threads, 128 * (groups + 1), "128 x (%d that compute + 1 that copies)", groups);
-  SET(k_slices, 1, "none");
-  SET(inst_m, 64, "wgmma's only one");
-  SET(inst_n, p->tile_n, "the whole tile in one instruction");
-  SET(inst_k, 32 / p->element, "32 bytes of k");
-  int accumulators = (p->tile_m / 64 / groups + promoted) * p->tile_n / 2;
-  if (accumulators > MOST_ACCUMULATORS)
-    plan_refuse(
-        b, SPEC_TILE_N, "registers",
-        "%d accumulators a thread, more than the %d that fit beside addresses; use a smaller tile",
-        accumulators, MOST_ACCUMULATORS);
-  static const int producer[] = {0, 40, 24, 32}, consumer[] = {0, 232, 240, 160};
-  SET(producer_registers, producer[groups], "it only issues copies; in steps of 8");
-  SET(consumer_registers, consumer[groups],
-      "%d accumulators and addresses; %d x 128 x %d + 128 x %d <= %d", accumulators, groups,
-      consumer[groups], producer[groups], b->gpu->registers_sm);
-  SET(registers, 65536 / p->threads / 8 * 8, "at entry, before setmaxnreg: %d / %d threads",
-      b->gpu->registers_sm, p->threads);
-  SET(register_limit, p->registers, "as allocated at entry");
-  SET(min_blocks, 1, "the ring takes the SM's shared memory");
 }
 
-static void choose_shared(plan_builder *b) {
+/* Who computes which tiles: clusters and persistence. */
+static void choose_walk(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  TAKE(cluster_m, CLUSTER_M, 1, NULL, "alone: a square of tiles shares operands in L2 as well");
+  TAKE(cluster_n, CLUSTER_N, 1, NULL, "alone");
+  TAKE(cluster_k, CLUSTER_K, 1, NULL, "a tile's whole k in one block");
+  if (p->cluster_m * p->cluster_n > 1)
+    plan_refuse(b, p->cluster_m > 1 ? SPEC_CLUSTER_M : SPEC_CLUSTER_N, "cluster",
+                "family wgmma does not share tiles inside clusters yet; use 1");
+  bool split = p->cluster_k > 1;
+  if (split && (p->cluster_k > PORTABLE_CLUSTER || p->tile_n % (8 * p->cluster_k) != 0))
+    plan_refuse(
+        b, SPEC_CLUSTER_K, "cluster",
+        "%d blocks: a cluster has at most %d, and each finishes tile.n / cluster.k columns, "
+        "a multiple of 8; use 2, 4 or 8 that divide %d / 8",
+        p->cluster_k, PORTABLE_CLUSTER, p->tile_n);
+  if (split && p->schedule == SCHEDULE_PINGPONG)
+    plan_refuse(b, SPEC_CLUSTER_K, "cluster",
+                "blocks that share a tile take one each (pingpong takes many); use schedule = "
+                "\"cooperative\"");
+  if (split && p->type_acc != GG_F32)
+    plan_refuse(b, SPEC_CLUSTER_K, "cluster", "sums of %s are not exchanged; use 1",
+                dtype_name(p->type_acc));
+  TAKE(persistent, PERSISTENT, !split, NULL,
+       split ? "one tile a cluster"
+             : "a block takes tile after tile: the next one's copies run during the epilogue");
+  if (p->persistent && split)
+    plan_refuse(b, SPEC_PERSISTENT, "cluster", "blocks that share a tile take one each; use false");
+  if (!p->persistent && p->schedule == SCHEDULE_PINGPONG)
+    plan_refuse(b, SPEC_PERSISTENT, "schedule",
+                "pingpong takes tile after tile; use true, or schedule = \"cooperative\"");
+  if (b->result == PLAN_OK)
+    SET(part_n, p->tile_n / p->cluster_k, split ? "%d / %d blocks" : "the whole tile", p->tile_n,
+        p->cluster_k);
+}
+
+static void choose_operands(plan_builder *b) {
   kernel_plan *p = b->plan;
   for (int operand = 0; operand < 2; ++operand) {
     int extent = operand == 0 ? p->tile_m : p->tile_n;
@@ -79,25 +147,48 @@ static void choose_shared(plan_builder *b) {
     plan_set(b, operand == 0 ? PLAN_align_a : PLAN_align_b, 16, "TMA: base, pitch and stride");
   }
   SET(stage_bytes, p->bytes_a + p->bytes_b, "%d + %d", p->bytes_a, p->bytes_b);
-  int rows = p->tile_m / p->groups;
-  SET(panel, 64, "one swizzled row of 128 bytes");
-  SET(panel_bytes, rows * ROW_BYTES, "%d rows of a warpgroup x 128 B", rows);
-  int all = p->tile_n / p->panel;
+}
+
+/* D on its way: panels as wide as a swizzle, or one that needs none. */
+static void choose_panels(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  int width = ROW_BYTES;
+  while (width >= 32 && p->part_n * p->element_d % width != 0)
+    width /= 2;
+  bool plain = width < 32;
+  SET(panel, plain ? p->part_n : width / p->element_d,
+      plain ? "all %d columns: rows of an odd number of 16 bytes are free of conflicts"
+            : "the widest swizzle that divides %d columns",
+      p->part_n);
+  SET(panel_swizzle, plain ? 0 : width, plain ? "none" : "the panel's row");
+  SET(panel_bytes, p->group_m * p->panel * p->element_d, "%d rows x %d x %d B", p->group_m,
+      p->panel, p->element_d);
+  SET(chunk, plain ? 1 : ROW_BYTES / width, plain ? "all of it" : "128 bytes of a row");
+}
+
+/* Ring, D and what blocks exchange, in the shared memory there is. */
+static void choose_shared(plan_builder *b) {
+  kernel_plan *p = b->plan;
   int free_bytes = b->gpu->shared_block - RESERVED;
   int asked = plan_asked(b, SPEC_STAGES, 0);
   int wanted = asked > 0 ? asked : 3;
-  int panels = all;
-  while (panels > 1 && wanted * p->stage_bytes + p->groups * panels * p->panel_bytes > free_bytes)
-    --panels;
-  /* Buffers are reused in turn: a number that divides keeps the order simple. */
-  while (all % panels != 0)
-    --panels;
-  SET(panels, panels,
-      panels == all ? "all of D: no wait inside the epilogue"
-                    : "what %d stages leave; reused in turn",
-      wanted);
-  SET(d_bytes, p->groups * panels * p->panel_bytes, "%d warpgroups x %d x %d", p->groups, panels,
-      p->panel_bytes);
+  int panels = p->part_n / p->panel;
+  int all = (panels + p->chunk - 1) / p->chunk, chunks = all;
+  int chunk_bytes = p->groups * p->chunk * p->panel_bytes;
+  if (p->persistent) {
+    while (chunks > 1 && wanted * p->stage_bytes + chunks * chunk_bytes > free_bytes)
+      --chunks;
+    if (chunks < all && chunks > BULK_GROUPS) chunks = BULK_GROUPS;
+    SET(chunks, chunks,
+        chunks == all ? "all of D: no wait inside the epilogue"
+                      : "what %d stages leave; reused in turn",
+        wanted);
+    SET(d_bytes, chunks * chunk_bytes, "%d warpgroups x %d x %d x %d", p->groups, chunks, p->chunk,
+        p->panel_bytes);
+  } else {
+    SET(chunks, all, "all of D, where the ring was");
+    SET(d_bytes, 0, "the ring is spent");
+  }
   int fit = (free_bytes - p->d_bytes) / p->stage_bytes;
   if (fit > 16) fit = 16;
   TAKE(stages, STAGES, fit, NULL, "(%d - %d) / %d: what fits", free_bytes, p->d_bytes,
@@ -108,6 +199,15 @@ static void choose_shared(plan_builder *b) {
         "%d stages of %d B and %d B for D are more than the %d B a block of %s may have (2 to "
         "%d fit); use fewer stages or a smaller tile",
         p->stages, p->stage_bytes, p->d_bytes, b->gpu->shared_block, b->gpu->name, fit);
+  int partial = p->cluster_k > 1 ? p->tile_m * p->tile_n * 4 : 0;
+  SET(partial_bytes, partial, partial ? "%d x %d f32" : "none", p->tile_m, p->tile_n);
+  int reused = partial + (p->persistent ? 0 : all * chunk_bytes);
+  if (b->result == PLAN_OK && reused > p->stages * p->stage_bytes)
+    plan_refuse(
+        b, plan_given(b, SPEC_STAGES) ? SPEC_STAGES : SPEC_TILE_N, "shared-memory",
+        "%d stages of %d B do not hold the %d B of sums and of D that take their place; use "
+        "more stages",
+        p->stages, p->stage_bytes, reused);
   SET(barrier_bytes, 16 * p->stages, "a full and an empty mbarrier of 8 bytes a stage");
   SET(shared_bytes, p->stages * p->stage_bytes + p->d_bytes + p->barrier_bytes,
       "%d stages x %d + %d for D + %d", p->stages, p->stage_bytes, p->d_bytes, p->barrier_bytes);
@@ -126,14 +226,13 @@ static void make_narrow(plan_builder *b) {
   b->spec = asked;
 }
 
-const spec_field plan_takes_wgmma[] = {SPEC_TILE_K, SPEC_STAGES, SPEC_FAST_ACCUM, SPEC_FIELD_COUNT};
+const spec_field plan_takes_wgmma[] = {
+    SPEC_TILE_K,     SPEC_STAGES,   SPEC_CLUSTER_M, SPEC_CLUSTER_N,  SPEC_CLUSTER_K,
+    SPEC_PERSISTENT, SPEC_SCHEDULE, SPEC_EDGE,      SPEC_FAST_ACCUM, SPEC_FIELD_COUNT};
 
 void plan_make_wgmma(plan_builder *b) {
   kernel_plan *p = b->plan;
-  if (b->variant == VARIANT_EDGE) {
-    b->result = PLAN_SAME; /* TMA guards every edge: full is also the guarded kernel */
-    return;
-  }
+  if (b->variant == VARIANT_EDGE && !plan_asked(b, SPEC_EDGE, 1)) b->result = PLAN_SAME;
   plan_wgmma_types(b);
   if (b->result == PLAN_OK && b->variant == VARIANT_NARROW) {
     make_narrow(b);
@@ -144,18 +243,26 @@ void plan_make_wgmma(plan_builder *b) {
     return;
   }
   if (b->result == PLAN_OK) choose_tile(b);
+  if (b->result == PLAN_OK) choose_groups(b);
+  if (b->result == PLAN_OK) choose_walk(b);
+  if (b->result == PLAN_OK) choose_operands(b);
+  if (b->result == PLAN_OK) choose_panels(b);
   if (b->result == PLAN_OK) choose_shared(b);
   if (b->result != PLAN_OK) return;
-  SET(variant, VARIANT_FULL,
-      "TMA guards the edges: every call whose bases, pitches and strides it can address");
+  bool edge = b->variant == VARIANT_EDGE;
+  SET(variant, (int)b->variant,
+      edge ? "A and B by TMA, D by plain stores: any base and pitch of D"
+           : "TMA guards the edges: every call whose bases, pitches and strides it can address");
   SET(arch_suffix, 'a', "wgmma and setmaxnreg exist on sm_90a alone");
   SET(swizzle, 1, "128-byte rows, 16-byte chunks XOR (row mod 8), as TMA writes them");
-  SET(persistent, 1,
-      "a block takes tile after tile: the next one's copies run during the epilogue");
-  SET(align_c, p->element_d, "C is read element by element");
-  SET(align_d, 16, "TMA: base, pitch and stride");
-  SET(multiple_m, 1, "TMA guards the edges");
-  SET(multiple_n, 1, "TMA guards the edges");
+  SET(path_d, edge ? PATH_STAGED : PATH_TMA,
+      edge ? "each warp stores its rows, element by element" : "one thread, no registers");
+  SET(align_c, edge ? p->element_d : 2 * p->element_d,
+      edge ? "C is read element by element" : "C is read in pairs, as accumulators lie");
+  SET(align_d, edge ? p->element_d : 16, edge ? "plain stores" : "TMA: base, pitch and stride");
+  SET(multiple_m, 1, "edges are guarded");
+  SET(multiple_n, edge ? 1 : 16 / p->element_d,
+      edge ? "edges are guarded" : "a TMA store writes whole 16 bytes");
   SET(multiple_k, 1, "TMA fills up with zeros");
   SET(min_k, 0, "accumulators are cleared where no k block is computed");
   TAKE(raster_along, RASTER_ALONG, RASTER_M, "r", "groups of rows share B in L2");
@@ -164,17 +271,23 @@ void plan_make_wgmma(plan_builder *b) {
   int side = 2 * p->tile_m * p->tile_n / (p->tile_m + p->tile_n);
   TAKE(speed, SPEED, 1000 * side / (side + 16), NULL,
        "%d / (%d + 16): larger tiles read shared memory and L2 less", side, side);
-  SET(wave_loss, 70, "the card is at its power limit: idle SMs raise the others' clock (measured)");
-  TAKE(overhead_k, OVERHEAD_K, 4 * p->tile_k, NULL, "about 4 k tiles to begin and to store");
-  SET(loop_bytes, 16 * (p->tile_k / p->inst_k * (p->tile_m / 64 / p->groups) * 4 + 48),
+  SET(wave_loss, 80, "the card is at its power limit: idle SMs raise the others' clock (measured)");
+  TAKE(overhead_k, OVERHEAD_K, p->persistent ? 300 : 500, NULL,
+       "to fill the ring, and to store what the next tile does not hide (measured: docs/wgmma.md)");
+  SET(loop_bytes, 16 * (p->tile_k / p->inst_k * (p->group_m / 64) * 4 + 48),
       "16 bytes an instruction: 4 for each wgmma, 48 around");
-  int outputs = p->tile_m * p->tile_n / (128 * p->groups);
+  int outputs = p->group_m * p->tile_n / 128;
   SET(code_bytes, 16384 + 16 * outputs * 40,
       "prologue, copies, loop; about 40 instructions an output of "
       "the two epilogues");
   SET(compile_seconds, 30, "budget of every kernel");
   char shape[64];
   int n = snprintf(shape, sizeof shape, "%dx%dx%d", p->tile_m, p->tile_n, p->tile_k);
-  snprintf(shape + n, sizeof shape - (size_t)n, "_w%d_s%d", p->groups, p->stages);
+  n += snprintf(shape + n, sizeof shape - (size_t)n, "_w%d%s_s%d", p->groups,
+                p->schedule == SCHEDULE_PINGPONG ? "p" : "", p->stages);
+  if (p->cluster_k > 1)
+    snprintf(shape + n, sizeof shape - (size_t)n, "_split%d", p->cluster_k);
+  else if (!p->persistent)
+    snprintf(shape + n, sizeof shape - (size_t)n, "_once");
   if (b->result == PLAN_OK) plan_common_end(b, shape);
 }

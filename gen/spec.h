@@ -86,6 +86,7 @@ typedef enum schedule { SCHEDULE_COOPERATIVE, SCHEDULE_PINGPONG } schedule;
   X(ABSMAX, "epilogue.absmax", BOOL, 0, 1)                                                         \
   X(SPEED, "dispatch.speed", INT, 1, 10000)                                                        \
   X(OVERHEAD_K, "dispatch.overhead_k", INT, 0, 65536)                                              \
+  X(EDGE, "dispatch.edge", BOOL, 0, 1)                                                             \
   X(BUDGET_LOOP_BYTES, "budget.loop_bytes", INT, 1, 1 << 24)                                       \
   X(BUDGET_BLOCK_FMAS, "budget.block_fmas", INT, 1, 1 << 20)                                       \
   X(BUDGET_ENFORCE, "budget.enforce", BOOL, 0, 1)

@@ -222,7 +222,7 @@ typedef struct gg_kernel {
   /* m, n and k must be multiples of these (1: any), k at least min_k. */
   int multiple_m, multiple_n, multiple_k, min_k;
   /* What the choice among rows that apply rests on: the least of
-   *   (k + cluster_k * overhead_k) / (speed * q^(wave_loss_percent / 100)), where
+   *   (k + cluster_k * overhead_k) / speed * (1 - w + w / q), w = wave_loss_percent / 100, where
    *   q = m * n * batch * cluster_k / (SMs * ceil(blocks / SMs) * tile_m * tile_n)
    * is the share of the SMs' time, over whole waves, that goes into elements of D. */
   int speed;             /* with all SMs busy, per mille of the fastest kernel of these types */

@@ -179,10 +179,9 @@ double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_
   double waves = ceil(blocks / sms);
   double area = (double)r->tile_m * r->tile_n;
   double used = (double)call->m * (double)call->n * (double)call->batch * parts;
-  double share = waves > 0 ? used / (sms * waves * area) : 1;
-  double speed = r->speed > 0 ? r->speed : 1;
-  return ((double)call->k + parts * r->overhead_k) /
-         (speed * pow(share, r->wave_loss_percent / 100.0));
+  double share = used > 0 ? used / (sms * waves * area) : 1;
+  double speed = r->speed > 0 ? r->speed : 1, loss = r->wave_loss_percent / 100.0;
+  return ((double)call->k + parts * r->overhead_k) / speed * (1 - loss + loss / share);
 }
 
 ggi_why ggi_row_applies(const gg_kernel *row, int emulated, const ggi_call *call,

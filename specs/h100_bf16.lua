@@ -1,38 +1,58 @@
 -- bf16 on Hopper's tensor cores (H100, H200): TMA feeds wgmma, f32 sums, bf16 out.
 --
 -- Try:  gemmgen specs/h100_bf16.lua -o out/
+--       gemmgen check specs/h100_bf16.lua
 --       gemmgen explain specs/h100_bf16.lua
 --
--- Each gemm becomes two kernels a layout: one for every call that TMA can address (bases, leading
--- dimensions and strides that are multiples of 16 bytes; any m, n, k), and a narrow one for the rest.
--- The library takes the one that it predicts to be fastest for a call. Measured in docs/wgmma.md.
+-- Each gemm becomes up to three kernels a layout: full (every call that TMA can address: bases, leading
+-- dimensions and strides that are multiples of 16 bytes; any m and k, n a multiple of 8), edge (any D,
+-- where dispatch.edge is not false) and narrow (anything). The library takes the one that it predicts to
+-- be fastest. speed and overhead_k are those measured on an H200 (docs/wgmma.md): per mille of the fastest
+-- tile, and what a tile costs besides its k.
 
 gpu "h100-sxm"
 
 local all = { "nn", "nt", "tn", "tt" }
 
+-- One tile of the list. more: fields that differ.
+local function tile(m, n, stages, speed, overhead_k, more)
+  local point = {
+    family = "wgmma",
+    dtype = "bf16",
+    layout = more.layout or all,
+    tile = { m = m, n = n },
+    stages = stages,
+    schedule = more.schedule,
+    persistent = more.persistent,
+    cluster = more.split and { k = more.split },
+    dispatch = { speed = speed, overhead_k = overhead_k, edge = more.edge or false },
+  }
+  gemm(point)
+end
+
 -- Large problems: the widest instruction, two warpgroups that share B; all of D is staged, so the next
 -- tile's products start while its stores run.
-gemm {
-  family = "wgmma",
-  dtype = "bf16",
-  layout = all,
-  tile = { m = 128, n = 256 },
-  stages = 3,
-}
+tile(128, 256, 3, 965, 300, { edge = true })
 
--- Fewer than one such tile for each SM: half the tile, twice the ring.
-gemm {
-  family = "wgmma",
-  dtype = "bf16",
-  layout = all,
-  tile = { m = 128, n = 128 },
-}
+-- One wave of them (2048^3): D takes the place of the ring, which leaves a fourth stage.
+tile(128, 256, 4, 920, 150, { persistent = false })
 
--- Small ones: more tiles of less work.
-gemm {
-  family = "wgmma",
-  dtype = "bf16",
-  layout = all,
-  tile = { m = 64, n = 64 },
-}
+-- Between: half the tile, warpgroups in turn, so that stores hide behind the other's products.
+tile(128, 128, 5, 947, 475, { schedule = "pingpong" })
+
+-- Small problems: more tiles of less work.
+tile(64, 128, 9, 854, 725, { persistent = false })
+tile(64, 64, 13, 609, 825, { persistent = false, edge = true })
+
+-- Weights stored output by input (nt): widths that fill whole waves of 132 SMs for usual sizes.
+local nt = "nt"
+tile(128, 208, 4, 993, 450, { layout = nt, schedule = "pingpong" })
+tile(128, 224, 4, 921, 350, { layout = nt })
+tile(128, 192, 5, 965, 425, { layout = nt, persistent = false })
+tile(192, 200, 4, 892, 275, { layout = nt, persistent = false })
+tile(128, 96, 8, 867, 550, { layout = nt, persistent = false })
+
+-- Few tiles and long k: the blocks of a cluster share a tile's k and add up through shared memory.
+tile(128, 256, 4, 1000, 650, { layout = nt, split = 2 })
+tile(64, 64, 13, 517, 1100, { layout = nt, split = 4 })
+tile(64, 64, 13, 323, 675, { layout = nt, split = 8 })

@@ -153,6 +153,49 @@ static __device__ __forceinline__ void gg_stmatrix_x4(unsigned off, const unsign
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
                : : "r"(gg_shared(off)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
 }]])
+define("gg_stmatrix_x2", { "gg_shared" }, [[
+static __device__ __forceinline__ void gg_stmatrix_x2(unsigned off, const unsigned *r) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};"
+               : : "r"(gg_shared(off)), "r"(r[0]), "r"(r[1]) : "memory");
+}]])
+define("gg_bar_arrive", {}, [[
+static __device__ __forceinline__ void gg_bar_arrive(int id, int threads) {
+  asm volatile("bar.arrive %0, %1;" : : "r"(id), "r"(threads) : "memory");
+}]])
+define("gg_cluster_rank", {}, [[
+static __device__ __forceinline__ unsigned gg_cluster_rank(void) {
+  unsigned rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}]])
+define("gg_cluster_arrive", {}, [[
+static __device__ __forceinline__ void gg_cluster_arrive(void) {
+  asm volatile("barrier.cluster.arrive.aligned;" : : : "memory");
+}]])
+define("gg_cluster_wait", {}, [[
+static __device__ __forceinline__ void gg_cluster_wait(void) {
+  asm volatile("barrier.cluster.wait.aligned;" : : : "memory");
+}]])
+define("gg_mapa", { "gg_shared" }, [[
+static __device__ __forceinline__ unsigned gg_mapa(unsigned off, unsigned rank) {
+  unsigned address;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(gg_shared(off)), "r"(rank));
+  return address;
+}]])
+define("gg_ld_cluster_f32x4", {}, [[
+static __device__ __forceinline__ void gg_ld_cluster_f32x4(float *x0, float *x1, float *x2, float *x3,
+                                                           unsigned address) {
+  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(*x0), "=f"(*x1), "=f"(*x2), "=f"(*x3) : "r"(address));
+}]])
+define("gg_lds_u16", { "gg_shared" }, [[
+static __device__ __forceinline__ void gg_lds_u16(unsigned short *x, unsigned off) {
+  asm volatile("ld.shared.u16 %0, [%1];" : "=h"(*x) : "r"(gg_shared(off)));
+}]])
+define("gg_ld_u32", {}, [[
+static __device__ __forceinline__ void gg_ld_u32(unsigned *x, const unsigned *p) {
+  asm volatile("ld.global.u32 %0, [%1];" : "=r"(*x) : "l"(p) : "memory");
+}]])
 for n = 24, 248, 8 do
   for _, way in ipairs { "inc", "dec" } do
     define(("gg_setmaxnreg_%s_%d"):format(way, n), {}, ([[

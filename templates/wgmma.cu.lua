@@ -1,38 +1,52 @@
-$ local frame, raster, names, scalars = use("frame"), use("raster"), use("names"), use("scalars")
+$ local frame, scalars = use("frame"), use("scalars")
 $ local wgmma = use("wgmma")
 $ local w = wgmma.new(p)
+$ local pingpong, split = p.schedule == "pingpong", p.cluster_k > 1
 $ section "memory"
 ${w:memory_map()}
 $ section "kernel"
 ${frame.signature(p, job)}
-  // -- Roles: warpgroup 0 copies, warpgroups 1..${p.groups} compute ${w.rows} rows of D each
+  // -- Roles: warpgroup 0 copies, warpgroups 1..${p.groups} compute ${p.group_m} rows of D each${pingpong and ", in turn" or ""}
   const int tid = (int)threadIdx.x;
   const int warpgroup = (int)gg_shfl_sync_idx_u32((unsigned)tid / 128, 0);
   const unsigned tiles_m = (unsigned)((p.m + ${p.tile_m - 1}) / ${p.tile_m});
   const unsigned tiles_n = (unsigned)((p.n + ${p.tile_n - 1}) / ${p.tile_n});
+$ if p.persistent then
   const unsigned tiles = tiles_m * tiles_n * (unsigned)p.batch;
+$ end
   ${scalars.declare(p)}
+$ if split then
+  const unsigned rank = gg_cluster_rank(); // the blocks of a cluster share a tile: each has a part of k
+  const int k_all = (int)((k + ${p.tile_k - 1}) / ${p.tile_k});
+  const int k_first = (int)((gg_i64)k_all * rank / ${p.cluster_k});
+  const int k_end = (int)((gg_i64)k_all * (rank + 1) / ${p.cluster_k});
+  const int k_blocks = k_end - k_first;
+$ else
   const int k_blocks = (int)((k + ${p.tile_k - 1}) / ${p.tile_k});
+$ end
+$ if not p.persistent then
+  const unsigned tile = blockIdx.x${split and " / " .. p.cluster_k or ""};
+$ end
 
   // -- Barriers: full[s] counts the bytes of stage s, empty[s] the warpgroups that have read it
   if (tid == 0) {
     for (int s = 0; s < ${p.stages}; ++s) {
       gg_mbar_init(FULL_AT + 8 * s, 1);
-      gg_mbar_init(EMPTY_AT + 8 * s, ${p.groups});
+      gg_mbar_init(EMPTY_AT + 8 * s, ${pingpong and 1 or p.groups});
     }
     gg_fence_mbarrier_init();
   }
   gg_syncthreads();
 
   if (warpgroup == 0) {
-    // -- Copies: one thread keeps the ring full, tile after tile
+    // -- Copies: one thread keeps the ring full${p.persistent and ", tile after tile" or ""}
     gg_setmaxnreg_dec_${p.producer_registers}();
     if (tid == 0) {
       int stage = 0;
       unsigned parity = 1; // the first pass over the ring finds it empty
-      for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+      ${w:each_tile(false)}
         ${w:coordinates("tile")}
-        for (int kb = 0; kb < k_blocks; ++kb) {
+        for (int kb = ${split and "k_first" or 0}; kb < ${split and "k_end" or "k_blocks"}; ++kb) {
           const unsigned at = (unsigned)stage * STAGE_BYTES;
           const unsigned full = FULL_AT + 8 * (unsigned)stage;
           gg_mbar_wait(EMPTY_AT + 8 * (unsigned)stage, parity);
@@ -42,6 +56,12 @@ ${frame.signature(p, job)}
         }
       }
     }
+$ if split then
+    gg_syncwarp();
+    gg_cluster_arrive(); // the sums are there
+    gg_cluster_wait();
+    gg_cluster_arrive(); // this warpgroup reads none
+$ end
   } else {
     // -- Products
     gg_setmaxnreg_inc_${p.consumer_registers}();
@@ -53,8 +73,19 @@ ${frame.signature(p, job)}
     ${w:accumulators()}
     int stage = 0;
     unsigned parity = 0;
-    for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+$ if pingpong then
+
+    // -- Turns: one warpgroup computes while the other stores; each passes over the other's k blocks
+    if (group == 1) {
+      ${w:skip("stage", "parity")}
+      gg_bar_arrive(TURN, 256);
+    }
+$ end
+    ${w:each_tile(true)}
       ${w:coordinates("tile")}
+$ if pingpong then
+      gg_bar_sync(TURN + group, 256);
+$ end
 
       // -- Main loop: ${p.tile_k // p.inst_k} instructions of k ${p.inst_k} a block; the block before is released while this one runs
       ${w:begin_loop()}
@@ -63,23 +94,47 @@ ${frame.signature(p, job)}
         ${w:k_block()}
         ${w:advance("stage", "parity")}
       }
+$ if pingpong then
+      if (tile + gridDim.x < tiles) gg_bar_arrive(TURN + 1 - group, 256);
+$ end
       ${w:end_loop()}
+$ if pingpong then
+      ${w:skip("stage", "parity")}
+$ end
+$ if split then
 
-      // -- Epilogue: D = alpha * acc + beta * C, by panels of ${p.panel} columns through shared memory
+      // -- Sum of the ${p.cluster_k} parts of k, in order of rank: each block finishes ${p.part_n} columns
+      ${w:sum_parts()}
+$ elseif not p.persistent and p.groups > 1 then
+      gg_bar_sync(ALL, ${128 * p.groups}); // the ring is spent: D takes its place
+$ end
+
+      // -- Epilogue: D = alpha * acc + beta * C, ${p.panel * p.chunk} columns at a time through shared memory
 $ local reads = scalars.reads_c(p)
+$ local direct = reads and p.path_d ~= "tma" -- D is written where C is read
 $ if reads and reads ~= "" then
       if (${reads}) {
         ${w:add_c()}
       } else {
         ${w:scale()}
+$   if direct then
+        ${w:store()}
+$   end
       }
 $ elseif reads then
       ${w:add_c()}
 $ else
       ${w:scale()}
 $ end
+$ if not direct then
       ${w:store()}
+$ end
     }
+$ if p.path_d == "tma" then
     if (in_group == 0) gg_bulk_wait_0();
+$ end
+$ if split then
+    gg_cluster_wait(); // the others have read this block's sums
+$ end
   }
 }

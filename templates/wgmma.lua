@@ -1,21 +1,29 @@
--- wgmma.lua - lines of family wgmma: memory, coordinates, epilogue; products are in wgmma_product.lua.
+-- wgmma.lua - lines of family wgmma: memory, tiles, ring. Products are in wgmma_product.lua, the way of D
+-- in wgmma_store.lua.
 
-local names = use("names")
 local raster = use("raster")
-local scalars = use("scalars")
 local product = use("wgmma_product")
+local store = use("wgmma_store")
 
 local wgmma = {}
 wgmma.__index = wgmma
 for _, name in ipairs(product.methods) do wgmma[name] = product[name] end
+for _, name in ipairs(store.methods) do wgmma[name] = store[name] end
 
 function wgmma.new(p)
   local w = setmetatable({ p = p }, wgmma)
-  w.rows = p.tile_m // p.groups
+  w.rows = p.group_m
   w.blocks = w.rows // 64 -- instruction tiles of a warpgroup
   w.turned_a, w.turned_b = p.turn_a, p.turn_b
   w.count = p.tile_n // 2 -- accumulators of one instruction tile
   w.promoted = p.promote_k > 0
+  w.pingpong, w.split = p.schedule == "pingpong", p.cluster_k > 1
+  w.ring_bytes = p.stages * p.stage_bytes
+  -- D's place: behind the ring, or in it when the ring is spent.
+  w.d_at = p.persistent and w.ring_bytes or p.partial_bytes
+  w.chunk_bytes = p.chunk * p.panel_bytes
+  w.all_panels = p.part_n // p.panel
+  w.all_chunks = (w.all_panels + p.chunk - 1) // p.chunk
   return w
 end
 
@@ -33,23 +41,41 @@ function wgmma:memory_map()
     place(s * p.stage_bytes, p.bytes_a, ("stage %d  "):format(s) .. operand("A", "m", self.turned_a))
     place(s * p.stage_bytes + p.bytes_a, p.bytes_b, ("stage %d  "):format(s) .. operand("B", "n", self.turned_b))
   end
-  local d_at = p.stages * p.stage_bytes
-  place(d_at, p.d_bytes, ("D: %d warpgroups x %d panels of %d rows x 128 bytes, swizzled"):format(p.groups,
-    p.panels, self.rows))
-  place(d_at + p.d_bytes, 8 * p.stages, "full mbarriers")
-  place(d_at + p.d_bytes + 8 * p.stages, 8 * p.stages, "empty mbarriers")
-  add("// Swizzle: 16-byte chunk c of row r lies at chunk c ^ (r % 8) of its 128 bytes.")
+  local pitch = p.panel * p.element_d
+  local swizzled = p.panel_swizzle > 0 and ", swizzled" or ""
+  if self.split then
+    place(0, p.partial_bytes, ("then: sums of a part of k, %d x %d f32"):format(p.tile_m, p.tile_n))
+  end
+  place(self.d_at, p.groups * p.chunks * self.chunk_bytes, ("%sD: %d warpgroups x %d panels of %d rows x %d bytes%s")
+    :format(p.persistent and "" or "then: ", p.groups, p.chunks * p.chunk, self.rows, pitch, swizzled))
+  local full_at = self.ring_bytes + p.d_bytes
+  place(full_at, 8 * p.stages, "full mbarriers")
+  place(full_at + 8 * p.stages, 8 * p.stages, "empty mbarriers")
+  add("// Swizzle of 128 bytes: 16-byte chunk c of row r lies at chunk c ^ (r % 8) of its row.")
   add("")
   add("enum {")
   local function constant(name, value, why) add(("  %-11s = %6d, // %s"):format(name, value, why)) end
   constant("A_BYTES", p.bytes_a, ("%d x 128: where B begins in a stage"):format(p.tile_m))
   constant("STAGE_BYTES", p.stage_bytes, ("A_BYTES + %d x 128: what one stage's copies bring"):format(p.tile_n))
-  constant("D_AT", d_at, ("%d * STAGE_BYTES"):format(p.stages))
-  constant("PANEL_BYTES", p.panel_bytes, ("%d rows x 128"):format(self.rows))
-  constant("FULL_AT", d_at + p.d_bytes, ("D_AT + %d * %d * PANEL_BYTES"):format(p.groups, p.panels))
-  constant("EMPTY_AT", d_at + p.d_bytes + 8 * p.stages, ("FULL_AT + 8 * %d"):format(p.stages))
+  constant("D_AT", self.d_at, p.persistent and ("%d * STAGE_BYTES"):format(p.stages) or "in the ring, when it is spent")
+  constant("PANEL_BYTES", p.panel_bytes, ("%d rows x %d"):format(self.rows, pitch))
+  constant("CHUNK_BYTES", self.chunk_bytes, ("%d panels"):format(p.chunk))
+  constant("FULL_AT", full_at, ("%d stages%s"):format(p.stages, p.d_bytes > 0 and " and D" or ""))
+  constant("EMPTY_AT", full_at + 8 * p.stages, ("FULL_AT + 8 * %d"):format(p.stages))
+  constant("STORE", 1, "barriers 1..: a warpgroup's own")
+  if self.pingpong then constant("TURN", 4, "barriers 4 and 5: a warpgroup's turn to compute") end
+  if not p.persistent and p.groups > 1 and not self.split then constant("ALL", 4, "all that compute") end
   add("};")
   return lines
+end
+
+-- Opens the block of what is done for a tile: of this warpgroup (mine), or of the thread that copies for all.
+function wgmma:each_tile(mine)
+  if not self.p.persistent then return "{" end
+  if mine and self.pingpong then
+    return "for (unsigned tile = blockIdx.x + (unsigned)group * gridDim.x; tile < tiles; tile += 2 * gridDim.x) {"
+  end
+  return "for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {"
 end
 
 -- batch, m0 and n0 of a tile.
@@ -72,91 +98,13 @@ function wgmma.release(_, stage, condition)
   return { ("if (%sin_group == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)%s);"):format(when, stage) }
 end
 
-function wgmma:each(f)
-  for i = 0, self.blocks - 1 do
-    for x = 0, self.count - 1 do f(i, x) end
-  end
-end
-
-function wgmma:scale()
-  local lines = {}
-  if self.p.alpha ~= "one" then
-    self:each(function(i, x)
-      lines[#lines + 1] = ("acc%d[%d] = %s;"):format(i, x, scalars.scaled(self.p, ("acc%d[%d]"):format(i, x)))
-    end)
-  end
-  return lines
-end
-
--- alpha * acc + beta * C, C read where the accumulators lie: row lane / 4 (+ 8), columns lane % 4 * 2 + (0, 1)
--- of each 8 x 8 block.
-function wgmma:add_c()
-  local p, lines = self.p, {}
-  local function add(text) lines[#lines + 1] = text end
-  local T, t = names.memory_type(p.type_c), p.type_c
-  for i = 0, self.blocks - 1 do
-    for half = 0, 1 do
-      add("{")
-      add(("  const gg_i64 row = m0 + group * %d + %d + warp * 16 + lane / 4;"):format(self.rows, i * 64 + half * 8))
-      add("  const gg_i64 column = n0 + lane % 4 * 2;")
-      add("  const gg_i64 left = row < p.m ? p.n - column : 0;")
-      add(("  const %s *const c = (const %s *)p.c + batch * p.stride_c + row * p.ldc + column;"):format(T, T))
-      add(("  %s x;"):format(T))
-      for j = 0, p.tile_n // 8 - 1 do
-        for e = 0, 1 do
-          local acc = ("acc%d[%d]"):format(i, 4 * j + 2 * half + e)
-          local at = 8 * j + e
-          add(("  x = 0;"))
-          add(("  if (%d < left) gg_ld_%s(&x, c%s);"):format(at, names.memory_name(t), at > 0 and " + " .. at or ""))
-          add(("  %s = %s;"):format(acc, scalars.plus_c(p, scalars.scaled(p, acc), names.widened(t, "x"))))
-        end
-      end
-      add("}")
-    end
-  end
-  return lines
-end
-
--- Panels of D through shared memory. Lane l of a warp gives row l % 16 and 8 columns of it (l / 16).
-function wgmma:store()
-  local p, lines = self.p, {}
-  local function add(text) lines[#lines + 1] = text end
-  local all = p.tile_n // p.panel
-  add("const int row = warp * 16 + lane % 16;")
-  add(("const unsigned to = D_AT + (unsigned)(group * %d) * PANEL_BYTES + (unsigned)row * 128;"):format(p.panels))
-  add("const int turn = row % 8; // of the swizzle")
-  add("const int high = lane / 16;")
-  add("unsigned r[4];")
-  for q = 0, all - 1 do
-    local buffer = q % p.panels
-    add(("// panel %d: columns %d..%d"):format(q, q * p.panel, q * p.panel + p.panel - 1))
-    if buffer == 0 and q == 0 or p.panels < all then
-      -- the buffer's last store has been read
-      local pending = p.panels == all and 0 or p.panels - 1
-      add(("if (in_group == 0) gg_bulk_wait_read_%d();"):format(q == 0 and 0 or pending))
-      add("gg_bar_sync(1 + group, 128);")
-    end
-    for i = 0, self.blocks - 1 do
-      for j = 0, 3 do
-        local first = q * 32 + j * 8
-        for e = 0, 3 do
-          add(("r[%d] = %s;"):format(e, names.packed(p.type_d, ("acc%d[%d]"):format(i, first + 2 * e),
-            ("acc%d[%d]"):format(i, first + 2 * e + 1))))
-        end
-        add(("gg_stmatrix_x4(to%s%s + (unsigned)((%d + high) ^ turn) * 16, r);"):format(
-          buffer > 0 and (" + %d * PANEL_BYTES"):format(buffer) or "", i > 0 and " + " .. i * 8192 or "", 2 * j))
-      end
-    end
-    add("gg_fence_proxy_async();")
-    add("gg_bar_sync(1 + group, 128);")
-    add("if (in_group == 0) {")
-    add(("  if (m0 + group * %d < p.m && n0 + %d < p.n)"):format(self.rows, q * p.panel))
-    add(("    gg_tma_store_3d(&p.map_d, %s, (int)n0 + %d, (int)m0 + group * %d, (int)batch);"):format(
-      ("D_AT + (unsigned)(group * %d + %d) * PANEL_BYTES"):format(p.panels, buffer), q * p.panel, self.rows))
-    add("  gg_bulk_commit();")
-    add("}")
-  end
-  return lines
+-- Over the k blocks of another warpgroup's tile.
+function wgmma:skip(stage, parity)
+  return {
+    ("%s += k_blocks;"):format(stage),
+    ("%s ^= (unsigned)(%s / %d) & 1;"):format(parity, stage, self.p.stages),
+    ("%s %%= %d;"):format(stage, self.p.stages),
+  }
 end
 
 return wgmma

@@ -45,7 +45,7 @@ function product:descriptors()
   end
   local rows = self.turned_a and self.blocks * 8192 or self.rows * ROW
   return {
-    one("desc_a", ("(unsigned)group * %d"):format(rows), self.turned_a),
+    one("desc_a", self.pingpong and "0" or ("(unsigned)group * %d"):format(rows), self.turned_a),
     one("desc_b", "A_BYTES", self.turned_b),
   }
 end
@@ -92,8 +92,8 @@ local STAGE_AT = "const gg_u64 stage_at = (gg_u64)stage * (STAGE_BYTES / 16);"
 -- The instructions of one k block.
 function product:products()
   local p, lines = self.p, { STAGE_AT }
-  for i = 0, self.blocks - 1 do
-    for s = 0, p.tile_k // p.inst_k - 1 do
+  for s = 0, p.tile_k // p.inst_k - 1 do
+    for i = 0, self.blocks - 1 do
       lines[#lines + 1] = self:instruction(i, s, "acc" .. i, s == 0 and "kb > 0" or "1")
     end
   end

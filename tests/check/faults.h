@@ -25,6 +25,10 @@ typedef struct seeded_fault {
 #define STAGED "simt nn_ t4x4_s1 narrow"
 #define SLICES "simt nn_ t4x4_k2_s3 narrow"
 #define WGMMA  "wgmma nt full"
+#define TURNS  "wgmma tn full"
+#define PLAIN  "wgmma tn edge"
+#define ONCE   "wgmma nn full"
+#define SPLIT  "wgmma tt full"
 
 static const seeded_fault faults[] = {
     /* -- Synchronisation -- */
@@ -149,9 +153,9 @@ static const seeded_fault faults[] = {
     /* -- TMA, mbarriers and wgmma -- */
     {"proxy fence before the TMA stores dropped", WGMMA, "      gg_fence_proxy_async();\n", "", 0,
      "missing-fence", "gg_tma_store_3d", NULL, 0},
-    {"barrier before a panel is written dropped", WGMMA, "      gg_bar_sync(1 + group, 128);\n", "",
+    {"barrier before a panel is written dropped", WGMMA, "      gg_bar_sync(STORE + group, 128);\n", "",
      1, "race missing-wait", NULL, NULL, 0},
-    {"barrier before a panel is stored dropped", WGMMA, "      gg_bar_sync(1 + group, 128);\n", "",
+    {"barrier before a panel is stored dropped", WGMMA, "      gg_bar_sync(STORE + group, 128);\n", "",
      2, "race missing-fence", NULL, NULL, 0},
     {"panel written while its last store is read", WGMMA,
      "      if (in_group == 0) gg_bulk_wait_read_0();\n", "", 1, "missing-wait", "gg_stmatrix_x4",
@@ -200,11 +204,49 @@ static const seeded_fault faults[] = {
     {"C read where beta is 0", WGMMA, "if (beta != 0.0f) {", "if (1) {", 1,
      "out-of-bounds forbidden-read wrong-value", NULL, NULL, 0},
     {"C read beyond the last column", WGMMA, "row < p.m ? p.n - column : 0;",
-     "row < p.m ? p.n : 0;", 1, "out-of-bounds", "gg_ld_u16", NULL, 0},
+     "row < p.m ? p.n : 0;", 1, "out-of-bounds", "gg_ld_u32", NULL, 0},
     {"box of B narrower than the tile", WGMMA, ".maps = {{1, 64, 128, 128}, {1, 64, 128, 128}",
      ".maps = {{1, 64, 128, 128}, {1, 64, 64, 128}", 1, "deadlock", NULL, NULL, 1},
     {"map of A with another swizzle", WGMMA, ".maps = {{1, 64, 128, 128}",
      ".maps = {{1, 32, 128, 64}", 1, "deadlock wrong-value", NULL, NULL, 1},
+    /* -- Warpgroups in turn -- */
+    {"turn not waited for", TURNS, "      gg_bar_sync(TURN + group, 256);\n", "", 1,
+     "barrier deadlock", NULL, NULL, 0},
+    {"turn never passed on", TURNS,
+     "      if (tile + gridDim.x < tiles) gg_bar_arrive(TURN + 1 - group, 256);\n", "", 1, "deadlock",
+     NULL, NULL, 0},
+    {"turn passed to nobody", TURNS, "if (tile + gridDim.x < tiles) gg_bar_arrive", "gg_bar_arrive",
+     1, "barrier", NULL, NULL, 0},
+    {"the other's k blocks not passed over", TURNS, "      stage += k_blocks;\n", "", 2,
+     "wrong-value deadlock race missing-wait barrier", NULL, NULL, 0},
+    {"parity of the stages passed over wrong", TURNS, "parity ^= (unsigned)(stage / 4) & 1;",
+     "parity ^= 0;", 0, "wrong-value deadlock race missing-wait barrier", NULL, NULL, 0},
+    {"both take the same tiles", TURNS, "blockIdx.x + (unsigned)group * gridDim.x", "blockIdx.x", 1,
+     "not-written deadlock global-race barrier wrong-value", NULL, NULL, 0},
+    /* -- Plain stores of D -- */
+    {"rows stored before the warp has staged them", PLAIN, "        gg_syncwarp();\n", "", 2, "race",
+     "gg_lds_u16", NULL, 0},
+    {"guard of plain stores missing", PLAIN, "if (c < left) gg_st_u16", "gg_st_u16", 1,
+     "out-of-bounds gap-written global-race", NULL, NULL, 0},
+    /* -- One tile a block -- */
+    {"D staged while another warpgroup reads the ring", ONCE,
+     "      gg_bar_sync(ALL, 256); // the ring is spent: D takes its place\n", "", 1,
+     "race missing-wait", NULL, NULL, 0},
+    /* -- k in parts -- */
+    {"sums written over a ring that is read", SPLIT,
+     "      gg_bar_sync(STORE, 256); // the ring is spent: sums take its place\n", "", 1,
+     "race missing-wait", NULL, NULL, 0},
+    {"sums read before the others wrote them", SPLIT, "      gg_cluster_wait();\n", "", 1,
+     "race uninitialised barrier deadlock", NULL, NULL, 0},
+    {"exit while others read the sums", SPLIT,
+     "    gg_cluster_wait(); // the others have read this block's sums\n", "", 1,
+     "race barrier out-of-bounds unfinished", NULL, NULL, 0},
+    {"parts of k that overlap", SPLIT, "(gg_i64)k_all * rank / 2", "(gg_i64)k_all * rank / 3", 1,
+     "wrong-value deadlock", NULL, NULL, 0},
+    {"sums of another block's columns", SPLIT, "gg_mapa(mine + rank * ", "gg_mapa(mine + 0 * ", 1,
+     "wrong-value", NULL, NULL, 0},
+    {"one part added twice", SPLIT, "source = 0; source < 2; ++source) {\n",
+     "source = 0; source < 2; ++source) {\n  source |= 1;\n", 1, "wrong-value", NULL, NULL, 0},
 };
 
 #endif

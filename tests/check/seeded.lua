@@ -8,3 +8,6 @@ gemm { family = "simt", dtype = f32, layout = { "nn", "tn" }, tile = small, stag
 gemm { family = "simt", dtype = f32, layout = "nn", tile = small, stages = 1 }
 gemm { family = "simt", dtype = f32, layout = "nn", tile = small, stages = 3, k_slices = 2 }
 gemm { family = "wgmma", dtype = "bf16", layout = "nt", tile = { m = 128, n = 128 }, stages = 3 }
+gemm { family = "wgmma", dtype = "bf16", layout = "tn", tile = { m = 64, n = 128 }, stages = 4, schedule = "pingpong" }
+gemm { family = "wgmma", dtype = "bf16", layout = "nn", tile = { m = 128, n = 128 }, stages = 3, persistent = false }
+gemm { family = "wgmma", dtype = "bf16", layout = "tt", tile = { m = 128, n = 64 }, stages = 3, cluster = { k = 2 } }

@@ -96,7 +96,9 @@ static void test_fault(void **state) {
   remove_folder(folder);
 }
 
-int main(void) {
+/* With an argument only faults whose name matches that pattern: "*ring*". */
+int main(int argc, char **argv) {
+  if (argc > 1) cmocka_set_test_filter(argv[1]);
   struct CMUnitTest tests[FAULTS];
   double start = seconds_now();
   for (size_t i = 0; i < FAULTS; i++)

@@ -310,10 +310,24 @@ static void wgmma_tiles_fill_the_block(void **state) {
   assert_int_equal(p.threads, 384);
   assert_int_equal(p.stage_bytes, (128 + 256) * 128);
   assert_int_equal(p.stages, 3);
-  assert_int_equal(p.panels, 4);
+  assert_int_equal(p.panel, 64);
+  assert_int_equal(p.chunks, 4);
   assert_int_equal(p.shared_bytes, 3 * p.stage_bytes + 65536 + 48);
   assert_int_equal(p.type_acc, GG_F32);
   assert_int_equal(p.arch_suffix, 'a');
+  plan_free(&p);
+  made(&s, VARIANT_EDGE, &p);
+  assert_int_equal(p.path_d, PATH_STAGED);
+  assert_int_equal(p.align_d, 2);
+  plan_free(&p);
+  /* 208 accumulators leave no registers for pointers into D. */
+  s.value[SPEC_LAYOUT] = LAYOUT_NT;
+  s.value[SPEC_TILE_N] = 208;
+  s.value[SPEC_SCHEDULE] = SCHEDULE_PINGPONG;
+  made(&s, VARIANT_FULL, &p);
+  assert_int_equal(p.panel, 16);
+  assert_int_equal(p.panel_swizzle, 32);
+  assert_int_equal(p.chunk, 4);
   plan_free(&p);
   assert_int_equal(plan_make(&s, VARIANT_EDGE, &p, &fault), PLAN_SAME);
   made(&s, VARIANT_NARROW, &p);

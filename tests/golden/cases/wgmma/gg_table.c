@@ -17,6 +17,7 @@
 #endif
 
 DECLARE(sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_full);
+DECLARE(sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_edge);
 DECLARE(sm90_naive_f16_tt_16x16_alpha1_beta0_narrow);
 
 static const gg_kernel kernels[] = {
@@ -37,11 +38,34 @@ static const gg_kernel kernels[] = {
      .scaling_a = GG_SCALING_NONE, .scaling_b = GG_SCALING_NONE, .scaling_d = GG_SCALING_NONE,
      .threads = 256, .cluster_m = 1, .cluster_n = 1, .cluster_k = 1,
      .shared_bytes = 57392, .blocks_per_sm = 1,
-     .align = {16, 16, 2, 16},
-     .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .speed = 800, .wave_loss_percent = 70, .overhead_k = 256,
+     .align = {16, 16, 4, 16},
+     .multiple_m = 1, .multiple_n = 8, .multiple_k = 1, .min_k = 0,
+     .speed = 800, .wave_loss_percent = 80, .overhead_k = 300,
      .sm_gflops = 5846, .copy_gbs = 0, .overhead_ns = 0,
      .maps = {{1, 64, 64, 128}, {1, 64, 64, 128}, {0, 0, 0, 0}, {1, 64, 64, 128}},
+     .persistent = 1},
+    {.name = "sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_edge",
+     .symbol = "sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_edge",
+     .file = "sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_edge.cu",
+     .entry = ENTRY(sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_edge),
+     .family = "wgmma",
+     .kind = GG_KIND_GEMM,
+     .arch = 90,
+     .arch_suffix = 'a',
+     .type_a = GG_F16, .type_b = GG_F16, .type_c = GG_F16, .type_d = GG_F16, .type_acc = GG_F32,
+     .promote_k = 0, .fast_accum = 0,
+     .order_a = GG_ORDER_T, .order_b = GG_ORDER_T,
+     .alpha = GG_SCALAR_ONE, .beta = GG_SCALAR_ZERO,
+     .tile_m = 64, .tile_n = 64, .tile_k = 64, .k_slices = 1,
+     .bias = GG_BIAS_NONE, .activation = GG_ACTIVATION_NONE, .residual = 0, .absmax = 0,
+     .scaling_a = GG_SCALING_NONE, .scaling_b = GG_SCALING_NONE, .scaling_d = GG_SCALING_NONE,
+     .threads = 256, .cluster_m = 1, .cluster_n = 1, .cluster_k = 1,
+     .shared_bytes = 57392, .blocks_per_sm = 1,
+     .align = {16, 16, 2, 2},
+     .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
+     .speed = 800, .wave_loss_percent = 80, .overhead_k = 300,
+     .sm_gflops = 5846, .copy_gbs = 0, .overhead_ns = 0,
+     .maps = {{1, 64, 64, 128}, {1, 64, 64, 128}, {0, 0, 0, 0}, {0, 0, 0, 0}},
      .persistent = 1},
     {.name = "sm90_naive_f16_tt_16x16_alpha1_beta0_narrow",
      .symbol = "sm90_naive_f16_tt_16x16_alpha1_beta0_narrow",

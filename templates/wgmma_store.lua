@@ -1,0 +1,220 @@
+-- wgmma_store.lua - how family wgmma turns sums into D: parts of k added up over a cluster, alpha, beta and
+-- C where the accumulators lie, then through shared memory in panels.
+--
+-- Warp w of a warpgroup has rows 16 w + lane / 4 (+ 8) of each 64, columns lane % 4 * 2 (+ 1) of each 8.
+
+local names = use("names")
+local scalars = use("scalars")
+
+local store = {
+  methods = { "out", "first_row", "first_column", "sum_parts", "scale", "add_c", "store", "store_panel", "store_rows" },
+}
+
+-- The x-th of a thread's sums in rows 64 i .. of the warpgroup.
+function store:out(i, x) return (self.split and "sum%d[%d]" or "acc%d[%d]"):format(i, x) end
+
+-- Row of the tile where the warpgroup's begin, to be followed by a sum's next term; D's first column.
+function store:first_row() return self.pingpong and "" or ("group * %d + "):format(self.rows) end
+function store:first_column() return self.split and "d_n" or "n0" end
+
+-- Every block writes its sums for the others, then adds up those of its own columns.
+function store:sum_parts()
+  local p, lines = self.p, {}
+  local function add(text) lines[#lines + 1] = text end
+  local threads = 128 * p.groups
+  local row = 16 * threads -- bytes between quads of accumulators
+  local quads, part = self.count // 4, p.part_n // 8
+  add(("const unsigned mine = (unsigned)(group * 128 + in_group) * 16; // quads of sums lie %d bytes apart"):format(row))
+  add(("gg_bar_sync(STORE, %d); // the ring is spent: sums take its place"):format(threads))
+  for i = 0, self.blocks - 1 do
+    for q = 0, quads - 1 do
+      add(("gg_sts_f32x4(mine + %d, acc%d[%d], acc%d[%d], acc%d[%d], acc%d[%d]);"):format((i * quads + q) * row, i,
+        4 * q, i, 4 * q + 1, i, 4 * q + 2, i, 4 * q + 3))
+    end
+  end
+  add("gg_cluster_arrive();")
+  add("gg_cluster_wait();")
+  for i = 0, self.blocks - 1 do add(("float sum%d[%d];"):format(i, p.part_n // 2)) end
+  for i = 0, self.blocks - 1 do
+    for x = 0, p.part_n // 2 - 1, 4 do
+      add(("sum%d[%d] = sum%d[%d] = sum%d[%d] = sum%d[%d] = 0.0f;"):format(i, x, i, x + 1, i, x + 2, i, x + 3))
+    end
+  end
+  add("float x0, x1, x2, x3;")
+  add(("for (unsigned source = 0; source < %d; ++source) {"):format(p.cluster_k))
+  add(("  const unsigned from = gg_mapa(mine + rank * %d, source);"):format(part * row))
+  for i = 0, self.blocks - 1 do
+    for q = 0, part - 1 do
+      add(("  gg_ld_cluster_f32x4(&x0, &x1, &x2, &x3, from + %d);"):format((i * quads + q) * row))
+      for e = 0, 3 do
+        local sum = ("sum%d[%d]"):format(i, 4 * q + e)
+        add(("  %s = gg_add_f32(%s, x%d);"):format(sum, sum, e))
+      end
+    end
+  end
+  add("}")
+  add("gg_cluster_arrive();")
+  add(("const gg_i64 d_n = n0 + rank * %d;"):format(p.part_n))
+  return lines
+end
+
+function store:scale()
+  local lines = {}
+  if self.p.alpha == "one" then return lines end
+  for i = 0, self.blocks - 1 do
+    for x = 0, self.p.part_n // 2 - 1 do
+      local acc = self:out(i, x)
+      lines[#lines + 1] = ("%s = %s;"):format(acc, scalars.scaled(self.p, acc))
+    end
+  end
+  return lines
+end
+
+-- alpha * acc + beta * C, C read where the accumulators lie: in pairs where D leaves by TMA, whose rows are
+-- even. Else one by one, and D is written there and then: it may be C, and no other thread must come between.
+function store:add_c()
+  local p, lines = self.p, {}
+  local function add(text) lines[#lines + 1] = text end
+  local T, t = names.memory_type(p.type_c), p.type_c
+  local tma = p.path_d == "tma"
+  local pairs_ = tma and p.element_d == 2
+  local step = pairs_ and 2 or 1
+  for i = 0, self.blocks - 1 do
+    for half = 0, 1 do
+      add("{")
+      add(("  const gg_i64 row = m0 + %s%d + warp * 16 + lane / 4;"):format(self:first_row(), i * 64 + half * 8))
+      add(("  const gg_i64 column = %s + lane %% 4 * 2;"):format(self:first_column()))
+      add("  const gg_i64 left = row < p.m ? p.n - column : 0;")
+      add(("  const %s *const c = (const %s *)p.c + batch * p.stride_c + row * p.ldc + column;"):format(T, T))
+      add(("  %s x;"):format(pairs_ and "unsigned" or T))
+      local D, d = names.memory_type(p.type_d), names.memory_name(p.type_d)
+      if not tma then
+        add(("  %s *const d = (%s *)p.d + batch * p.stride_d + row * p.ldd + column;"):format(D, D))
+      end
+      for j = 0, p.part_n // 8 - 1 do
+        for e = 0, 1, step do
+          local at = 8 * j + e
+          local from = at > 0 and "c + " .. at or "c"
+          add("  x = 0;")
+          if pairs_ then
+            add(("  if (%d < left) gg_ld_u32(&x, (const unsigned *)(%s));"):format(at, from))
+          else
+            add(("  if (%d < left) gg_ld_%s(&x, %s);"):format(at, names.memory_name(t), from))
+          end
+          for one = 0, step - 1 do
+            local acc = self:out(i, 4 * j + 2 * half + e + one)
+            local x = not pairs_ and "x" or one == 0 and "(unsigned short)x" or "(unsigned short)(x >> 16)"
+            add(("  %s = %s;"):format(acc, scalars.plus_c(p, scalars.scaled(p, acc), names.widened(t, x))))
+            if not tma then
+              add(("  if (%d < left) gg_st_%s(d%s, %s);"):format(at, d, at > 0 and " + " .. at or "",
+                names.narrowed(p.type_d, acc)))
+            end
+          end
+        end
+      end
+      add("}")
+    end
+  end
+  return lines
+end
+
+-- The chunk a row's 16-byte chunks are turned by, for a panel's swizzle.
+local turns = { [128] = "row % 8", [64] = "row / 2 % 4", [32] = "row / 4 % 2" }
+
+-- D in chunks of panels. Lane l of a warp gives row l % 16 and 8 columns of it (l / 16).
+function store:store()
+  local p, lines = self.p, {}
+  local function add(text) lines[#lines + 1] = text end
+  local tma = p.path_d == "tma"
+  add("const int row = warp * 16 + lane % 16;")
+  add(("const unsigned staged = D_AT + (unsigned)(group * %d) * CHUNK_BYTES;"):format(p.chunks))
+  add(("const unsigned to = staged + (unsigned)row * %d;"):format(p.panel * p.element_d))
+  if p.panel_swizzle > 0 then add(("const int turn = %s; // of the swizzle"):format(turns[p.panel_swizzle])) end
+  add("const int high = lane / 16;")
+  add("unsigned r[4];")
+  for q = 0, self.all_chunks - 1 do
+    local buffer = q % p.chunks
+    local first = q * p.chunk
+    local last = math.min(first + p.chunk, self.all_panels) - 1
+    add(("// columns %d..%d"):format(first * p.panel, (last + 1) * p.panel - 1))
+    if p.persistent and (q == 0 or p.chunks < self.all_chunks) then
+      if tma then -- the buffer's last store has been read
+        add(("if (in_group == 0) gg_bulk_wait_read_%d();"):format(q == 0 and 0 or p.chunks - 1))
+        add("gg_bar_sync(STORE + group, 128);")
+      else
+        add("gg_syncwarp();")
+      end
+    end
+    for panel = first, last do names.append(lines, self:store_panel(panel, buffer * p.chunk + panel - first)) end
+    if tma then
+      add("gg_fence_proxy_async();")
+      add("gg_bar_sync(STORE + group, 128);")
+      add("if (in_group == 0) {")
+      for panel = first, last do
+        add(("  if (m0 + %s0 < p.m && %s + %d < p.n)"):format(self:first_row(), self:first_column(), panel * p.panel))
+        add(("    gg_tma_store_3d(&p.map_d, staged + %d * PANEL_BYTES, (int)%s + %d, (int)m0 + %s0, (int)batch);")
+          :format(buffer * p.chunk + panel - first, self:first_column(), panel * p.panel, self:first_row()))
+      end
+      add("  gg_bulk_commit();")
+      add("}")
+    else
+      add("gg_syncwarp();")
+      names.append(lines, self:store_rows(first, last, buffer))
+    end
+  end
+  return lines
+end
+
+-- The warpgroup's part of a panel, into the place-th of those that are staged.
+function store:store_panel(panel, place)
+  local p, lines = self.p, {}
+  local pitch = p.panel * p.element_d
+  local function add(text) lines[#lines + 1] = text end
+  for i = 0, self.blocks - 1 do
+    local at = (place > 0 and (" + %d * PANEL_BYTES"):format(place) or "") .. (i > 0 and " + " .. i * 64 * pitch or "")
+    for column = 0, p.panel - 1, 16 do
+      local first = (panel * p.panel + column) // 2
+      local matrices = column + 16 <= p.panel and 4 or 2
+      for e = 0, matrices - 1 do
+        add(("r[%d] = %s;"):format(e, names.packed(p.type_d, self:out(i, first + 2 * e), self:out(i, first + 2 * e + 1))))
+      end
+      local chunk = column // 8
+      local byte = p.panel_swizzle > 0 and ("(unsigned)((%d + high) ^ turn) * 16"):format(chunk)
+        or matrices == 4 and ("(unsigned)(%d + high) * 16"):format(chunk) or tostring(chunk * 16)
+      add(("gg_stmatrix_x%d(to%s + %s, r);"):format(matrices, at, byte))
+    end
+  end
+  return lines
+end
+
+-- Each warp stores the rows that it has staged, a lane an element: whole sectors whatever D's pitch.
+function store:store_rows(first, last, buffer)
+  local p, lines = self.p, {}
+  local function add(text) lines[#lines + 1] = text end
+  local pitch = p.panel * p.element_d
+  local columns = (last - first + 1) * p.panel
+  local T = names.memory_type(p.type_d)
+  for i = 0, self.blocks - 1 do
+    add("for (int r16 = 0; r16 < 16; ++r16) {")
+    add(("  const int row = %s + r16;"):format(i > 0 and ("%d + warp * 16"):format(64 * i) or "warp * 16"))
+    add(("  const gg_i64 d_row = m0 + %srow;"):format(self:first_row()))
+    add(("  const gg_i64 column = %s + %d;"):format(self:first_column(), first * p.panel))
+    add("  const gg_i64 left = d_row < p.m ? p.n - column : 0;")
+    add(("  %s *const d = (%s *)p.d + batch * p.stride_d + d_row * p.ldd + column;"):format(T, T))
+    if p.panel_swizzle > 0 then add(("  const int turn = %s;"):format(turns[p.panel_swizzle])) end
+    add(("  for (int c = lane; c < %d; c += 32) {"):format(columns))
+    add(("    const unsigned from = staged + (unsigned)(%d + c / %d) * PANEL_BYTES + (unsigned)row * %d;"):format(
+      buffer * p.chunk, p.panel, pitch))
+    local byte = ("c %% %d * %d"):format(p.panel, p.element_d)
+    add(("    const int byte = %s;"):format(byte))
+    add(("    %s x;"):format(T))
+    local at = p.panel_swizzle > 0 and "(unsigned)((byte / 16 ^ turn) * 16 + byte % 16)" or "(unsigned)byte"
+    add(("    gg_lds_%s(&x, from + %s);"):format(names.memory_name(p.type_d), at))
+    add(("    if (c < left) gg_st_%s(d + c, x);"):format(names.memory_name(p.type_d)))
+    add("  }")
+    add("}")
+  end
+  return lines
+end
+
+return store
