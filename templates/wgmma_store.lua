@@ -24,7 +24,8 @@ function store:sum_parts()
   local threads = 128 * p.groups
   local row = 16 * threads -- bytes between quads of accumulators
   local quads, part = self.count // 4, p.part_n // 8
-  add(("const unsigned mine = (unsigned)(group * 128 + in_group) * 16; // quads of sums lie %d bytes apart"):format(row))
+  add("// a thread's sums lie in quads, each quad beside those of the other threads")
+  add("const unsigned mine = (unsigned)(group * 128 + in_group) * 16;")
   add(("gg_bar_sync(STORE, %d); // the ring is spent: sums take its place"):format(threads))
   for i = 0, self.blocks - 1 do
     for q = 0, quads - 1 do
@@ -176,7 +177,8 @@ function store:store_panel(panel, place)
       local first = (panel * p.panel + column) // 2
       local matrices = column + 16 <= p.panel and 4 or 2
       for e = 0, matrices - 1 do
-        add(("r[%d] = %s;"):format(e, names.packed(p.type_d, self:out(i, first + 2 * e), self:out(i, first + 2 * e + 1))))
+        local low, high = self:out(i, first + 2 * e), self:out(i, first + 2 * e + 1)
+        add(("r[%d] = %s;"):format(e, names.packed(p.type_d, low, high)))
       end
       local chunk = column // 8
       local byte = p.panel_swizzle > 0 and ("(unsigned)((%d + high) ^ turn) * 16"):format(chunk)
