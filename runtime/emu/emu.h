@@ -234,6 +234,7 @@ struct emu_world {
   uint64_t step_limit;
   uint64_t random;       /* state of ggi_emu_random, of this block */
   int shuffled;          /* 0: fixed schedule */
+  int alone;             /* no other world works on the launch: nothing need be atomic */
   uint64_t block_index;  /* that runs now */
   uint64_t first_thread; /* of the block, in the launch */
   uint32_t threads, warps, blocks;

@@ -2,7 +2,7 @@
  *
  *   collective.c    lanes of a warp meet; shuffles and reductions
  *   matrix.c        ldmatrix, stmatrix
- *   tensor.c        number formats and the arithmetic of tensor cores: pure
+ *   tensor.c        number formats: pure; tensor_sum.c how tensor cores add: pure
  *   mma.c, wmma.c   fragments of mma.sync and wmma
  *   mbarrier.c      mbarriers
  *   tensor_map.c    the emulator's tensor maps: encoding, boxes
@@ -15,6 +15,7 @@
 #define GGI_EMU_TENSOR_H
 
 #include "emu.h"
+#include <string.h>
 
 /* -- collective.c -- */
 
@@ -54,6 +55,17 @@ int ggi_emu_shared_range(emu_world *w, unsigned off, unsigned bytes, unsigned al
 
 /* -- tensor.c -- */
 
+static inline float ggi_emu_float(uint32_t bits) {
+  float f;
+  memcpy(&f, &bits, sizeof f);
+  return f;
+}
+static inline uint32_t ggi_emu_bits(float f) {
+  uint32_t bits;
+  memcpy(&bits, &f, sizeof bits);
+  return bits;
+}
+
 typedef enum emu_format {
   EMU_BF16,
   EMU_F16,
@@ -71,6 +83,8 @@ void ggi_emu_unpack(emu_format f, unsigned word, float out[4]);
 unsigned ggi_emu_to_f16(float x);  /* to nearest even; NaN 0x7fff */
 unsigned ggi_emu_to_bf16(float x); /* the same */
 float ggi_emu_from_f16(unsigned h);
+
+/* -- tensor_sum.c -- */
 
 /* How the tensor cores of one instruction add: K products and the accumulator at once. */
 typedef struct emu_sum {

@@ -90,7 +90,8 @@ static int worlds_ready(gg_emu *e, const gg_emu_launch *l, int n) {
   return 0;
 }
 
-static void world_begin(emu_world *w, const gg_emu_launch *l, const gg_args *args) {
+static void world_begin(emu_world *w, const gg_emu_launch *l, const gg_args *args, int alone) {
+  w->alone = alone;
   w->launch = l;
   w->args = args;
   w->options = w->device->options;
@@ -142,7 +143,7 @@ int gg_emu_run(gg_emu *e, const gg_emu_launch *l, const gg_args *args, char erro
   _Atomic uint64_t next = 0;
   int started = 1;
   for (int i = 0; i < n; i++) {
-    world_begin(e->world[i], l, args);
+    world_begin(e->world[i], l, args, n == 1);
     jobs[i] = (job){.next = &next, .clusters = clusters, .world = e->world[i]};
   }
   /* Fewer threads than asked for is slower, not wrong. */

@@ -61,8 +61,12 @@ static void *give(emu_world *w, const emu_area *a, _Atomic(void *) *where, size_
   return p;
 }
 
-static void raise_to(_Atomic uint64_t *at, uint64_t value) {
+static inline void raise_to(const emu_world *w, _Atomic uint64_t *at, uint64_t value) {
   uint64_t old = atomic_load_explicit(at, memory_order_relaxed);
+  if (w->alone) {
+    if (old < value) atomic_store_explicit(at, value, memory_order_relaxed);
+    return;
+  }
   while (old < value && !atomic_compare_exchange_weak_explicit(
                             at, &old, value, memory_order_relaxed, memory_order_relaxed)) {
   }
@@ -90,6 +94,11 @@ void ggi_emu_global_fixed(emu_world *w, emu_area *a, const void *p, unsigned byt
   }
   for (size_t i = s.first; i <= s.last; i++) {
     uint32_t old = atomic_load_explicit(&fixed[i], memory_order_relaxed);
+    if (w->alone) {
+      if (old < (uint32_t)line)
+        atomic_store_explicit(&fixed[i], (uint32_t)line, memory_order_relaxed);
+      continue;
+    }
     while (old < (uint32_t)line &&
            !atomic_compare_exchange_weak_explicit(&fixed[i], &old, (uint32_t)line,
                                                   memory_order_relaxed, memory_order_relaxed)) {
@@ -118,8 +127,8 @@ static void leave_trace(emu_world *w, _Atomic(emu_trace *) *where, const emu_are
   }
   uint64_t key = trace_key(w, line);
   for (size_t i = s.first; i <= s.last; i++) {
-    raise_to(&trace[i].last, key);
-    raise_to(&trace[i].first, ~key);
+    raise_to(w, &trace[i].last, key);
+    raise_to(w, &trace[i].first, ~key);
   }
 }
 

@@ -76,11 +76,24 @@ double ggcheck_least(gg_dtype type) {
   return f->exponent ? -f->most : f->least;
 }
 
-/* Exponent of the binade that `size` lies in, subnormals counted to the lowest. */
+/* ldexp and ilogb of normal numbers: millions are asked for, and the library's are calls. */
+static double power_of_two(int exponent) {
+  uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+  double power;
+  memcpy(&power, &bits, sizeof power);
+  return power;
+}
+
+static int exponent_of(double size) {
+  uint64_t bits;
+  memcpy(&bits, &size, sizeof bits);
+  return (int)(bits >> 52 & 2047) - 1023;
+}
+
+/* Exponent of the binade that `size`, a finite number, lies in, subnormals counted to the lowest. */
 static int binade(const format *f, double size) {
   int least = 1 - bias(f);
-  if (size < ldexp(1, least)) return least;
-  return ilogb(size);
+  return size < power_of_two(least) ? least : exponent_of(size);
 }
 
 double ggcheck_half_ulp(gg_dtype type, double size) {
@@ -97,7 +110,7 @@ double ggcheck_round(gg_dtype type, double value) {
   double size = fabs(value);
   if (isfinite(size) && type != GG_F64) {
     int shift = f->fraction - binade(f, size);
-    size = ldexp(rint(ldexp(size, shift)), -shift);
+    size = rint(size * power_of_two(shift)) * power_of_two(-shift);
   }
   if (size > f->most) size = f->saturates ? f->most : (double)INFINITY;
   return copysign(size, value);
@@ -114,7 +127,7 @@ static uint32_t pack(const format *f, double value) {
   if (isinf(value)) return sign | ones << f->fraction;
   int e = binade(f, size);
   /* The leading one of a normal number adds 1 to the exponent field below it. */
-  uint32_t digits = (uint32_t)ldexp(size, f->fraction - e);
+  uint32_t digits = (uint32_t)(size * power_of_two(f->fraction - e));
   return sign | (((uint32_t)(e + bias(f) - 1) << f->fraction) + digits);
 }
 
@@ -125,7 +138,7 @@ static double unpack(const format *f, uint32_t bits) {
   if (e == ones && f->infinity) return digits ? (double)NAN : sign * (double)INFINITY;
   if (e == ones && digits == all) return (double)NAN;
   double value = e ? (double)(digits + all + 1) : (double)digits;
-  return sign * ldexp(value, (int)(e ? e : 1) - bias(f) - f->fraction);
+  return sign * value * power_of_two((int)(e ? e : 1) - bias(f) - f->fraction);
 }
 
 double ggcheck_load(gg_dtype type, const void *at) {
