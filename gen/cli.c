@@ -26,6 +26,7 @@ const char cli_help[] =
     "  --problem MxNxK[xBATCH]   check, explain: this problem (repeatable)\n"
     "  --kernel NAME      check, explain: only this kernel\n"
     "  --expect P%        explain: what P per cent of the peak needs\n"
+    "  --html FILE        explain: write a page with figures instead of text\n"
     "  --seed N           check: seed of data and schedules\n"
     "  --schedules N      check: random schedules a kernel runs on; 5 unless given\n"
     "  --json             check, explain, list, gpus: JSON on stdout\n"
@@ -158,6 +159,7 @@ static bool set_output(const parser *p, const char *value) {
   }
 SETTER(templates, text, value)
 SETTER(kernel, text, value)
+SETTER(html, text, value)
 SETTER(json, flag, true)
 SETTER(force, flag, true)
 SETTER(strict, flag, true)
@@ -180,6 +182,7 @@ static const struct option {
     {"--problem", VALUE_TEXT, ON(CHECK) | ON(EXPLAIN), set_problem},
     {"--kernel", VALUE_TEXT, ON(CHECK) | ON(EXPLAIN), set_kernel},
     {"--expect", VALUE_TEXT, ON(EXPLAIN), set_expect},
+    {"--html", VALUE_TEXT, ON(EXPLAIN), set_html},
     {"--seed", VALUE_TEXT, ON(CHECK), set_seed},
     {"--schedules", VALUE_TEXT, ON(CHECK), set_schedules},
     {"--json", VALUE_NONE, ON(CHECK) | ON(EXPLAIN) | ON(LIST) | ON(GPUS), set_json},

@@ -8,6 +8,8 @@
 #include "explain.h"
 #include "explain_parts.h"
 #include "explain_sheet.h"
+#include "html.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -169,6 +171,16 @@ static void load_base(explain_job *j) {
   diag_free(quiet);
 }
 
+static exit_code write_page(explain_job *j) {
+  bool good = !j->out.failed && html_write(j->o->html, &j->out);
+  if (!good)
+    fprintf(stderr,
+            "gemmgen: error: --html: %s cannot be written: %s; give another file [output]\n",
+            j->o->html, j->out.failed ? "memory is short" : strerror(errno));
+  buf_free(&j->out);
+  return good ? EXIT_DONE : EXIT_OUTPUT;
+}
+
 static exit_code run(const explain_options *o, void (*print)(explain_job *)) {
   explain_job j = {.o = o, .d = diag_new()};
   if (!j.d) return EXIT_INTERNAL;
@@ -184,15 +196,22 @@ static exit_code run(const explain_options *o, void (*print)(explain_job *)) {
   fflush(stdout);
   diag_print(j.d, stderr);
   exit_code code = exit_code_of(j.d, false);
-  if (ok) code = explain_print(&j.out);
+  if (ok && o->html && code == EXIT_DONE)
+    code = write_page(&j);
+  else if (ok)
+    code = explain_print(&j.out);
   kernel_set_free(&j.set);
   kernel_set_free(&j.base);
   diag_free(j.d);
   return code;
 }
 
+static void explain_html(explain_job *j) {
+  html_page(j, &j->out);
+}
+
 exit_code explain(const explain_options *o) {
-  return run(o, o->json ? explain_json : explain_text);
+  return run(o, o->html ? explain_html : o->json ? explain_json : explain_text);
 }
 
 exit_code list_kernels(const explain_options *o) {

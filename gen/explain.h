@@ -11,7 +11,8 @@ typedef struct explain_options {
   const char *kernel;          /* only this one; NULL: all */
   const char *const *problems; /* MxNxK or MxNxKxBATCH, valid */
   size_t problem_count;
-  double expect; /* per cent of the peak that is asked after; 0: not */
+  const char *html; /* a page is written there as well; NULL: not */
+  double expect;    /* per cent of the peak that is asked after; 0: not */
   bool json;
 } explain_options;
 

@@ -78,6 +78,7 @@ static explain_options explain_options_of(const cli_arguments *a) {
                            .kernel = a->kernel,
                            .problems = a->problems,
                            .problem_count = a->problem_count,
+                           .html = a->html,
                            .expect = a->expect,
                            .json = a->json};
 }

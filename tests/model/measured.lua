@@ -30,7 +30,10 @@ sweep {
   family = "simt",
   dtype = "f32",
   layout = "tn",
-  tile = { { m = 64, n = 64, k = 32, thread = { m = 8, n = 8 } }, { m = 32, n = 32, k = 32, thread = { m = 4, n = 4 } } },
+  tile = {
+    { m = 64, n = 64, k = 32, thread = { m = 8, n = 8 } },
+    { m = 32, n = 32, k = 32, thread = { m = 4, n = 4 } },
+  },
   k_slices = { 1, 2, 4 },
   allow = { "ring-short", "tile-k-large" },
 }

@@ -58,7 +58,7 @@ wgmma="family = 'wgmma', dtype = 'bf16', layout = 'nt'"
 warns unaligned "rows of 513 elements are 1026 B, no multiple of 16" h100-sxm "$wgmma" --problem 513x513x513
 warns unaligned "pad rows to 520" h100-sxm "$wgmma" --problem 513x513x513
 warns few-blocks "4 blocks of " h100-sxm "$wgmma" --problem 256x512x16384
-warns few-blocks "tile.n = " h100-sxm "$wgmma" --problem 1024x1024x16384
+warns few-blocks "is predicted at " h100-sxm "$wgmma" --problem 1024x1024x16384
 warns tail-wave "1.09 waves of " h100-sxm "$wgmma, tile = { m = 128, n = 256 }" --problem 1088x3968x8192
 warns l2-reuse "raster.group = " t4 "$simt, raster = { group = 1 }" --problem 32768x32768x512
 silent h100-sxm "$wgmma" --problem 4096x4096x4096
