@@ -3,18 +3,23 @@
 #define GGI_CONTEXT_H
 
 #include "problem.h"
+#include "way.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 enum { GGI_CACHE_PLANS = 256, GGI_CLUSTER_MAX = 16 };
 
+enum { GGI_PROMISED, GGI_ELEMENTS };
+
 struct gg_plan {
   atomic_int references;
-  gg_problem problem;        /* checked; problem.pin is our copy */
-  const gg_kernel *promised; /* for pointers aligned as promised; NULL: nothing to compute */
-  const gg_kernel *elements; /* for any element-aligned pointer; NULL: the tables have none */
-  int resident[2]; /* of these two rows where they are persistent: clusters that run at once */
+  gg_problem problem; /* checked; problem.pin is our copy */
+  /* For pointers aligned as promised and for any element-aligned ones, without and with copies in a
+   * workspace. A row NULL: the tables have no such way; ways[GGI_PROMISED][1] always has one, but
+   * where there is nothing to compute. */
+  ggi_way ways[2][2];
+  int resident[2][2]; /* clusters of their kernels that run at once, where they are persistent */
   ggi_view views[GGI_OPERANDS];
   gg_args args; /* all but pointers and scalars */
 };

@@ -42,24 +42,60 @@ static void put_row(writer *w, const gg_problem *p, const gg_kernel *row) {
       grid.launches == 1 ? "" : "es", tiles / p->device->info.sms);
 }
 
-static void put_choice(writer *w, gg_context *c, const gg_problem *p, bool promised,
-                       ggi_choice *choice) {
+/* "A", "B" or "A and B": what a way copies. */
+static const char *copied(const ggi_way *way) {
+  return !way->copy[1].pass ? "A" : !way->copy[0].pass ? "B" : "A and B";
+}
+
+static void put_copies(writer *w, const ggi_way *way) {
+  for (int i = 0; i < 2; ++i) {
+    const ggi_copy *c = &way->copy[i];
+    if (!c->pass) continue;
+    put(w, "          %c is copied first%s: %lld x %lld", "AB"[i],
+        c -> pass -> order_a == GG_ORDER_T ? ", turned" : "", c->rows, c->columns);
+    if (c->matrices != 1) put(w, " x %lld", c->matrices);
+    put(w, ", rows of %lld, by %s in about %.1f us\n", c->ld, c->pass->name, ggi_copy_ns(c) / 1000);
+  }
+}
+
+static void choose(gg_context *c, const gg_problem *p, bool promised, bool copies,
+                   ggi_choice *choice) {
+  const ggi_rows rows = {c->tables, c->count, &p->device->info};
   ggi_call call;
   ggi_problem_call(p, promised, &call);
-  ggi_select(c->tables, c->count, &call, &p->device->info, p->pin, choice);
+  ggi_select(&rows, &call, p->pin, copies, choice);
+}
+
+/* A way with copies: its workspace, and what is done without one. */
+static void put_workspace(writer *w, gg_context *c, const gg_problem *p, bool promised,
+                          const ggi_way *way) {
+  if (!ggi_way_copies(way)) return;
+  ggi_choice without;
+  choose(c, p, promised, false, &without);
+  put_copies(w, way);
+  put(w, "          %lld bytes of workspace; without it: %s\n", ggi_way_workspace(way),
+      without.way.row ? without.way.row->name : "no kernel");
+}
+
+static void put_choice(writer *w, gg_context *c, const gg_problem *p, bool promised,
+                       ggi_choice *choice) {
+  choose(c, p, promised, true, choice);
   put(w, promised ? "kernel    " : "unaligned ");
-  if (!choice->row) {
+  if (!choice->way.row) {
     put(w, "none%s%s\n", choice->text[0] ? "; nearest is " : ": the tables hold no such kernel",
         choice->text);
     return;
   }
-  put(w, "%s", choice->row->name);
+  put(w, "%s", choice->way.row->name);
   if (p->pin) put(w, " (pinned)");
   put(w, "\n");
+  if (promised) put_row(w, p, choice->way.row);
+  put_workspace(w, c, p, promised, &choice->way);
 }
 
-/* Lists the other rows: why they do not apply, or how much longer they are predicted to take. */
+/* Lists the other kernels: why they do not apply, or how much longer they are predicted to take. */
 static void put_others(writer *w, gg_context *c, const gg_problem *p, const ggi_choice *chosen) {
+  const ggi_rows rows = {c->tables, c->count, &p->device->info};
   ggi_call call;
   ggi_problem_call(p, true, &call);
   put(w, "not chosen\n");
@@ -67,15 +103,17 @@ static void put_others(writer *w, gg_context *c, const gg_problem *p, const ggi_
   for (size_t i = 0; i < c->count; ++i)
     for (int j = 0; j < c->tables[i]->count; ++j) {
       const gg_kernel *row = &c->tables[i]->kernels[j];
-      if (row == chosen->row) continue;
+      if (row == chosen->way.row || row->kind != GG_KIND_GEMM) continue;
       char reason[200];
-      ggi_why why = ggi_row_applies(row, c->tables[i]->emulated, &call, &p->device->info, reason,
-                                    sizeof reason);
+      ggi_way way;
+      ggi_why why =
+          ggi_way_of(&rows, row, c->tables[i]->emulated, &call, true, &way, reason, sizeof reason);
       if (why == GGI_APPLIES && p->pin)
         snprintf(reason, sizeof reason, "applies, but another is pinned");
       else if (why == GGI_APPLIES)
-        snprintf(reason, sizeof reason, "applies, predicted at %.2f of the chosen one's time",
-                 ggi_row_time(row, &call, &p->device->info) / chosen->time);
+        snprintf(reason, sizeof reason, "applies%s%s, predicted at %.2f of the chosen one's time",
+                 ggi_way_copies(&way) ? " after copying " : "",
+                 ggi_way_copies(&way) ? copied(&way) : "", way.time / chosen->way.time);
       put(w, "  %s: %s\n", row->name, reason);
       ++listed;
     }
@@ -102,7 +140,6 @@ gg_status gg_explain(gg_context *context, const gg_problem *problem, char *text,
   } else {
     ggi_choice promised, elements;
     put_choice(&w, context, &p, true, &promised);
-    if (promised.row) put_row(&w, &p, promised.row);
     put_choice(&w, context, &p, false, &elements);
     put_others(&w, context, &p, &promised);
   }

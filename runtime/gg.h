@@ -249,11 +249,14 @@ GG_API gg_status gg_plan_create(gg_context *context, const gg_problem *problem, 
 
 GG_API void gg_plan_destroy(gg_plan *plan); /* NULL is fine */
 
-/* Bytes of device memory gg_run needs as workspace, 256-byte aligned; covers each kernel of the
- * plan. 0: none. */
+/* Bytes of device memory that gg_run can use as workspace, 256-byte aligned. 0: none. It holds
+ * copies of A and B, for kernels that cannot take them as they lie (their address, pitch or order),
+ * and covers every call of the plan: pointers that keep their promise of alignment may need less,
+ * or nothing. */
 GG_API size_t gg_plan_workspace(const gg_plan *plan);
 
-/* The kernel for pointers as promised, or "" if there is nothing to compute. Owned by the table. */
+/* The kernel for pointers as promised and calls with workspace, or "" if there is nothing to
+ * compute. Owned by the table. gg_explain tells of copies before it, and of calls without. */
 GG_API const char *gg_plan_kernel(const gg_plan *plan);
 /* The kernel for pointers aligned to their element only, or "" if there is none. */
 GG_API const char *gg_plan_kernel_unaligned(const gg_plan *plan);
@@ -293,8 +296,11 @@ static inline gg_scalar gg_scalar_s32(int value) {
 
 /* Runs a plan: launches on `stream` (a cudaStream_t; ignored by the emulated device) and returns.
  * Allocates nothing, waits for nothing, may be captured. Scalars are in the epilogue's type
- * (gg_problem.type_acc). workspace: gg_plan_workspace bytes that no other run in flight uses; NULL
- * if that is 0.
+ * (gg_problem.type_acc).
+ *
+ * workspace: gg_plan_workspace bytes that no other run in flight uses and that share none with an
+ * operand. NULL restricts the call to kernels that take A and B as they lie; where there is none,
+ * and where fewer bytes are given than the call needs, it is GG_ERR_WORKSPACE.
  *
  * D may be exactly C or exactly the residual (same pointer, type, leading dimension and stride).
  * Any other element that D or absmax shares with another operand is GG_ERR_OVERLAP, and nothing is

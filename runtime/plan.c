@@ -38,27 +38,38 @@ static void fill_args(gg_plan *plan) {
   if (p->bias && p->batch > 1) a->stride_bias = p->stride_bias;
 }
 
-static gg_status choose(gg_context *context, gg_plan *plan) {
+/* One of the four ways. */
+static gg_status choose_way(gg_context *context, gg_plan *plan, int pointers, bool copies) {
   const gg_problem *p = &plan->problem;
   gg_device *device = p->device;
-  const gg_kernel **const rows[2] = {&plan->promised, &plan->elements};
-  for (int i = 0; i < 2; ++i) {
-    ggi_call call;
-    ggi_choice choice;
-    ggi_grid grid;
-    ggi_problem_call(p, i == 0, &call);
-    ggi_select(context->tables, context->count, &call, &device->info, p->pin, &choice);
-    if (!choice.row) {
-      if (i == 0) return ggi_no_choice(context, p, &choice);
-      continue;
-    }
-    gg_status status =
-        ggi_grid_plan(choice.row, p->m, p->n, p->batch, device->info.blocks_launch, &grid);
-    if (status == GG_OK) status = device->ops->load(device, choice.row);
-    if (status == GG_OK && choice.row->persistent)
-      status = device->ops->resident(device, choice.row, &plan->resident[i]);
+  const ggi_rows rows = {context->tables, context->count, &device->info};
+  ggi_call call;
+  ggi_choice choice;
+  ggi_grid grid;
+  ggi_problem_call(p, pointers == GGI_PROMISED, &call);
+  ggi_select(&rows, &call, p->pin, copies, &choice);
+  if (!choice.way.row)
+    return pointers == GGI_PROMISED && copies ? ggi_no_choice(context, p, &choice) : GG_OK;
+  gg_status status =
+      ggi_grid_plan(choice.way.row, p->m, p->n, p->batch, device->info.blocks_launch, &grid);
+  if (status == GG_OK)
+    status = ggi_way_load(device, &choice.way, &plan->resident[pointers][copies]);
+  if (status == GG_OK) plan->ways[pointers][copies] = choice.way;
+  return status;
+}
+
+static gg_status choose(gg_context *context, gg_plan *plan) {
+  for (int pointers = GGI_PROMISED; pointers <= GGI_ELEMENTS; ++pointers) {
+    gg_status status = choose_way(context, plan, pointers, true);
     if (status != GG_OK) return status;
-    *rows[i] = choice.row;
+    ggi_way *const ways = plan->ways[pointers];
+    if (ggi_way_copies(&ways[1])) {
+      status = choose_way(context, plan, pointers, false);
+      if (status != GG_OK) return status;
+    } else {
+      ways[0] = ways[1];
+      plan->resident[pointers][0] = plan->resident[pointers][1];
+    }
   }
   return GG_OK;
 }
@@ -109,14 +120,20 @@ void gg_plan_destroy(gg_plan *plan) {
 }
 
 size_t gg_plan_workspace(const gg_plan *plan) {
-  (void)plan; /* no row of this ABI has a workspace */
-  return 0;
+  if (!plan) return 0;
+  gg_i64 promised = ggi_way_workspace(&plan->ways[GGI_PROMISED][1]);
+  gg_i64 elements = ggi_way_workspace(&plan->ways[GGI_ELEMENTS][1]);
+  return (size_t)(promised > elements ? promised : elements);
+}
+
+static const char *name_of(const gg_plan *plan, int pointers) {
+  return plan && plan->ways[pointers][1].row ? plan->ways[pointers][1].row->name : "";
 }
 
 const char *gg_plan_kernel(const gg_plan *plan) {
-  return plan && plan->promised ? plan->promised->name : "";
+  return name_of(plan, GGI_PROMISED);
 }
 
 const char *gg_plan_kernel_unaligned(const gg_plan *plan) {
-  return plan && plan->elements ? plan->elements->name : "";
+  return name_of(plan, GGI_ELEMENTS);
 }

@@ -91,21 +91,67 @@ static gg_status check_overlap(const gg_plan *plan, const operands *o) {
   return status;
 }
 
-/* Of the residual the row asks what it asks of D. */
-static int asked_align(const gg_kernel *row, int operand) {
+/* Of the residual a way asks what it asks of D, of what follows it nothing. */
+static int asked_align(const ggi_way *way, int operand) {
   if (operand == GGI_RESIDUAL) operand = GGI_D;
-  return operand <= GGI_D ? ggi_row_align(row, operand) : 1;
+  return operand <= GGI_D ? ggi_way_align(way, operand) : 1;
 }
 
-static const gg_kernel *row_for(const gg_plan *plan, const operands *o, int *missed) {
-  for (int i = GGI_A; i < GGI_OPERANDS; ++i) {
-    int ask = asked_align(plan->promised, i);
-    if (o->used[i] && ask > 1 && (uintptr_t)o->pointer[i] % (unsigned)ask != 0) {
-      *missed = i;
-      return plan->elements;
+/* The operand of which a way asks more than its pointer has; GGI_OPERANDS: none. */
+static ggi_operand falls_short(const ggi_way *way, const operands *o) {
+  for (int i = GGI_A; i < GGI_OPERANDS; ++i)
+    if (o->used[i] && (uintptr_t)o->pointer[i] % (unsigned)asked_align(way, i) != 0)
+      return (ggi_operand)i;
+  return GGI_OPERANDS;
+}
+
+/* Why there is no way for this call. */
+static gg_status no_way(const gg_plan *plan, const operands *o, bool copies) {
+  const ggi_way *promised = &plan->ways[GGI_PROMISED][copies];
+  if (!copies)
+    for (int i = GGI_PROMISED; i <= GGI_ELEMENTS; ++i) {
+      const ggi_way *with = &plan->ways[i][1];
+      if (!with->row || falls_short(with, o) != GGI_OPERANDS) continue;
+      return ggi_fail(
+          GG_ERR_WORKSPACE,
+          "workspace: is NULL, but only kernel %s does this call, with %lld bytes of it "
+          "for copies of operands; gg_plan_workspace covers all calls of the plan",
+          with->row->name, ggi_way_workspace(with));
     }
+  ggi_operand missed = promised->row ? falls_short(promised, o) : GGI_OPERANDS;
+  if (missed == GGI_OPERANDS)
+    return ggi_fail(GG_ERR_NO_KERNEL, "the tables hold no kernel that does without a workspace");
+  return ggi_fail(
+      GG_ERR_ALIGNMENT, "pointers.%s: %p is not a multiple of %d as kernel %s asks, and %s",
+      ggi_operand_name(missed), (void *)(uintptr_t)o->pointer[missed],
+      asked_align(promised, (int)missed), promised->row->name,
+      plan->problem.pin ? "the pin allows no other" : "the tables hold no kernel without that");
+}
+
+/* The workspace that a way with copies is given. */
+static gg_status check_workspace(const gg_plan *plan, const operands *o, const ggi_way *way,
+                                 const void *workspace, size_t bytes) {
+  gg_i64 need = ggi_way_workspace(way);
+  if (bytes < (size_t)need)
+    return ggi_fail(GG_ERR_WORKSPACE,
+                    "workspace: has %zu bytes, kernel %s needs %lld for copies of operands; "
+                    "gg_plan_workspace says how many cover all calls",
+                    bytes, way->row->name, need);
+  if ((uintptr_t)workspace % GGI_WORKSPACE_ALIGN != 0)
+    return ggi_fail(GG_ERR_ALIGNMENT, "workspace: %p is not a multiple of %d",
+                    (void *)(uintptr_t)workspace, GGI_WORKSPACE_ALIGN);
+  const ggi_view copies = {.start = workspace, .run = need, .rows = 1, .batch = 1};
+  for (int i = 0; i < GGI_OPERANDS; ++i) {
+    ggi_view x = plan->views[i];
+    x.start = o->pointer[i];
+    if (o->used[i] && ggi_views_overlap(&copies, &x))
+      return ggi_fail(GG_ERR_OVERLAP,
+                      "workspace: the %lld bytes at %p share some with pointers.%s at %p; give it "
+                      "memory of its own",
+                      need, (void *)(uintptr_t)workspace, ggi_operand_name((ggi_operand)i),
+                      (void *)(uintptr_t)o->pointer[i]);
   }
-  return plan->promised;
+  return GG_OK;
 }
 
 /* Pointers of steps that the problem has not stay NULL. */
@@ -136,27 +182,29 @@ gg_status gg_run(const gg_plan *plan, const gg_pointers *pointers, gg_scalar alp
   gg_status status = check_scalar("alpha", alpha_value, p->alpha);
   if (status == GG_OK) status = check_scalar("beta", beta_value, p->beta);
   if (status != GG_OK) return status;
-  if (!plan->promised) return GG_OK; /* nothing to compute */
+  if (!plan->ways[GGI_PROMISED][1].row) return GG_OK; /* nothing to compute */
 
-  const operands o = operands_of(plan, pointers, p->k > 0 && alpha_value != 0, beta_value != 0);
+  bool product = p->k > 0 && alpha_value != 0;
+  const operands o = operands_of(plan, pointers, product, beta_value != 0);
   status = check_pointers(plan, &o);
   if (status == GG_OK) status = check_overlap(plan, &o);
   if (status != GG_OK) return status;
   if (workspace_bytes > 0 && !workspace)
     return ggi_fail(GG_ERR_NULL, "workspace: is NULL, but workspace_bytes is %zu", workspace_bytes);
 
-  int missed = 0;
-  const gg_kernel *row = row_for(plan, &o, &missed);
-  if (!row)
-    return ggi_fail(GG_ERR_ALIGNMENT,
-                    "pointers.%s: %p is not a multiple of %d as kernel %s asks, and %s",
-                    ggi_operand_name((ggi_operand)missed), (void *)(uintptr_t)o.pointer[missed],
-                    asked_align(plan->promised, missed), plan->promised->name,
-                    p->pin ? "the pin allows no other" : "the tables hold no kernel without that");
+  bool copies = workspace && workspace_bytes > 0;
+  int which = GGI_PROMISED;
+  const ggi_way *way = &plan->ways[GGI_PROMISED][copies];
+  if (!way->row || falls_short(way, &o) != GGI_OPERANDS)
+    way = &plan->ways[which = GGI_ELEMENTS][copies];
+  if (!way->row) return no_way(plan, &o, copies);
+  if (ggi_way_copies(way) && product)
+    status = check_workspace(plan, &o, way, workspace, workspace_bytes);
+  if (status != GG_OK) return status;
 
   gg_args args = args_of(plan, pointers);
   args.alpha = alpha;
   args.beta = beta;
   args.workspace = workspace;
-  return ggi_launch(p->device, row, plan->resident[row != plan->promised], &args, stream);
+  return ggi_way_launch(p->device, way, plan->resident[which][copies], &args, product, stream);
 }

@@ -191,6 +191,7 @@ ggi_why ggi_row_applies(const gg_kernel *row, int emulated, const ggi_call *call
     return no(&t, GGI_BACKEND, "built for %s; the device is %s",
               emulated ? "the emulated GPU" : "CUDA",
               device->emulated ? "an emulated GPU" : "a CUDA device");
+  if (row->kind != GG_KIND_GEMM) return no(&t, GGI_KIND, "copies operands for other kernels");
   static ggi_why (*const tests[])(const test *) = {test_types,     test_orders, test_scalars,
                                                    test_epilogue,  test_device, test_shape,
                                                    test_alignment, test_maps};
@@ -202,28 +203,7 @@ ggi_why ggi_row_applies(const gg_kernel *row, int emulated, const ggi_call *call
   return GGI_APPLIES;
 }
 
-static bool is_pinned(const gg_kernel *row, const char *pin) {
-  return strcmp(row->name, pin) == 0 || (row->symbol && strcmp(row->symbol, pin) == 0);
-}
-
-void ggi_select(const gg_kernel_table *const *tables, size_t count, const ggi_call *call,
-                const gg_device_info *device, const char *pin, ggi_choice *choice) {
-  *choice = (ggi_choice){.row = NULL, .nearest = GGI_BACKEND};
-  for (size_t i = 0; i < count; ++i) {
-    for (int j = 0; j < tables[i]->count; ++j) {
-      const gg_kernel *row = &tables[i]->kernels[j];
-      if (pin && !is_pinned(row, pin)) continue;
-      char text[160];
-      ggi_why why = ggi_row_applies(row, tables[i]->emulated, call, device, text, sizeof text);
-      if (why == GGI_APPLIES) {
-        double time = ggi_row_time(row, call, device);
-        if (choice->row && !(time < choice->time)) continue;
-        choice->row = row;
-        choice->time = time;
-      } else if (why > choice->nearest || choice->text[0] == '\0') {
-        choice->nearest = why;
-        snprintf(choice->text, sizeof choice->text, "%.100s: %s", row->name, text);
-      }
-    }
-  }
+bool ggi_row_runs(const gg_kernel *row, int emulated, const gg_device_info *device) {
+  const test t = {.row = row, .device = device};
+  return (emulated != 0) == (device->emulated != 0) && test_device(&t) == GGI_APPLIES;
 }

@@ -1,10 +1,9 @@
-/* select.h - does a row of a table apply to a call, and which row comes first.
+/* select.h - does a row of a table apply to a call, and how long does it take.
  *
  * A row applies when its demands hold: kind of device, types, orders, scalar classes, epilogue,
  * architecture,
  * limits of the device, multiples, least k, alignment of pointers, leading dimensions and strides.
- * Of those that apply the one with the least ggi_row_time is taken, the first of equals in the
- * order of the tables.
+ * Which of them is taken: way.h.
  */
 #ifndef GGI_SELECT_H
 #define GGI_SELECT_H
@@ -35,6 +34,7 @@ typedef struct ggi_call {
 /* Why a row does not apply, in the order of the tests: the later, the nearer it came. */
 typedef enum ggi_why {
   GGI_BACKEND = 0, /* a table for the other kind of device */
+  GGI_KIND,        /* copies operands */
   GGI_TYPE,
   GGI_ORDER,
   GGI_SCALAR,
@@ -54,19 +54,11 @@ gg_i64 ggi_pointer_align(const void *pointer);
 ggi_why ggi_row_applies(const gg_kernel *row, int emulated, const ggi_call *call,
                         const gg_device_info *device, char *text, size_t size);
 
+/* Can the device run it at all, whatever it does? */
+bool ggi_row_runs(const gg_kernel *row, int emulated, const gg_device_info *device);
+
 /* What a row that applies is predicted to take, to be compared with other rows' for the same call:
  * the expression at gg_kernel.speed. m, n and batch are at least 1. */
 double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_info *device);
-
-typedef struct ggi_choice {
-  const gg_kernel *row; /* NULL: none applies */
-  double time;          /* its ggi_row_time */
-  ggi_why nearest;      /* without a row: how far the best one came, */
-  char text[300];       /* and what was in its way, with its name */
-} ggi_choice;
-
-/* pin: only rows of this name or symbol; NULL: any. */
-void ggi_select(const gg_kernel_table *const *tables, size_t count, const ggi_call *call,
-                const gg_device_info *device, const char *pin, ggi_choice *choice);
 
 #endif

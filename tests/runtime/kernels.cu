@@ -54,6 +54,28 @@ KERNEL(test_f32_tn, float, f32, fmaf, 1, p.lda, p.ldb, 1)
 KERNEL(test_f32_nt, float, f32, fmaf, p.lda, 1, 1, p.ldb)
 KERNEL(test_f64_nn, double, f64, fma, p.lda, 1, p.ldb, 1)
 
+// Copies of REPACK rows, f32. TO: the place of element (row, column) of the source in the copy; LAST:
+// is it the last of a row of the copy, which AT it is in, so that zeros fill up 16 bytes?
+#define COPY(NAME, TO, LAST, AT)                                                                   \
+  LINKAGE __global__ void NAME(const __grid_constant__ gg_args p) {                                \
+    const gg_i64 tiles_n = (p.n + 15) / 16, tiles = (p.m + 15) / 16 * tiles_n;                     \
+    const gg_i64 batch = blockIdx.x / tiles, tile = blockIdx.x % tiles;                            \
+    const gg_i64 row = tile / tiles_n * 16 + threadIdx.x / 16;                                     \
+    const gg_i64 column = tile % tiles_n * 16 + threadIdx.x % 16;                                  \
+    if (row >= p.m || column >= p.n) return;                                                       \
+    float x;                                                                                       \
+    gg_ldg_f32(&x, (const float *)p.a + batch * p.stride_a + row * p.lda + column);                \
+    float *to = (float *)p.d + batch * p.stride_d + (TO);                                          \
+    gg_st_f32(to, x);                                                                              \
+    for (gg_i64 i = (AT) + 1; (LAST) && i % 4 != 0; ++i) {                                         \
+      to = to + 1;                                                                                 \
+      gg_st_f32(to, 0.0f);                                                                         \
+    }                                                                                              \
+  }
+
+COPY(test_copy_f32, row * p.ldd + column, column == p.n - 1, column)
+COPY(test_turn_f32, column * p.ldd + row, row == p.m - 1, row)
+
 // Every step of the epilogue but activations with an exponential: f32, nn, beta 0 or not.
 //   SCALE_A, SCALE_B: how the scale of 128 elements of k, or of all, is found
 //   BIAS: row or column

@@ -1,7 +1,7 @@
 /* test_select.c - each demand of a row has its reason; the least predicted time; order of the
  * table. */
 #include "fake.h"
-#include "select.h"
+#include "way.h"
 #include "tensor_map.h"
 
 #include <setjmp.h>
@@ -286,8 +286,9 @@ static const char *choose(const gg_kernel *rows, int count, const ggi_call *c, c
   table.emulated = 1;
   const gg_kernel_table *tables[1] = {&table};
   static ggi_choice choice;
-  ggi_select(tables, 1, c, &device, pin, &choice);
-  return choice.row ? choice.row->name : choice.text;
+  const ggi_rows rows_of = {tables, 1, &device};
+  ggi_select(&rows_of, c, pin, true, &choice);
+  return choice.way.row ? choice.way.row->name : choice.text;
 }
 
 static void first_in_order(void **s) {
