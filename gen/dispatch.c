@@ -19,6 +19,7 @@ static int compare(const void *left, const void *right) {
   const kernel_plan *a = *(const kernel_plan *const *)left;
   const kernel_plan *b = *(const kernel_plan *const *)right;
   const int keys[][2] = {
+      {a->family == FAMILY_REPACK, b->family == FAMILY_REPACK},
       {b->arch, a->arch},
       {b->arch_suffix, a->arch_suffix},
       {rank(a), rank(b)},
@@ -43,21 +44,22 @@ static bool serves(int kernel, int call) {
 
 /* Does q take every call of p's kind: any size, any element-aligned pointer? */
 static bool is_last_resort(const kernel_plan *q, const kernel_plan *p) {
-  return q->arch == p->arch && q->type_a == p->type_a && q->type_b == p->type_b &&
-         q->type_c == p->type_c && q->type_d == p->type_d && q->type_acc == p->type_acc &&
-         q->layout == p->layout && serves(q->alpha, p->alpha) && serves(q->beta, p->beta) &&
-         q->bias == p->bias && q->activation == p->activation && q->residual == p->residual &&
-         q->scale_a == p->scale_a && q->scale_b == p->scale_b && q->scale_d == p->scale_d &&
-         q->absmax == p->absmax && q->multiple_m == 1 && q->multiple_n == 1 && q->multiple_k == 1 &&
-         q->min_k == 0 && q->align_a <= dtype_bytes(q->type_a) &&
-         q->align_b <= dtype_bytes(q->type_b) && q->align_c <= dtype_bytes(q->type_c) &&
-         q->align_d <= dtype_bytes(q->type_d);
+  return q->family != FAMILY_REPACK && q->arch == p->arch && q->type_a == p->type_a &&
+         q->type_b == p->type_b && q->type_c == p->type_c && q->type_d == p->type_d &&
+         q->type_acc == p->type_acc && q->layout == p->layout && serves(q->alpha, p->alpha) &&
+         serves(q->beta, p->beta) && q->bias == p->bias && q->activation == p->activation &&
+         q->residual == p->residual && q->scale_a == p->scale_a && q->scale_b == p->scale_b &&
+         q->scale_d == p->scale_d && q->absmax == p->absmax && q->multiple_m == 1 &&
+         q->multiple_n == 1 && q->multiple_k == 1 && q->min_k == 0 &&
+         q->align_a <= dtype_bytes(q->type_a) && q->align_b <= dtype_bytes(q->type_b) &&
+         q->align_c <= dtype_bytes(q->type_c) && q->align_d <= dtype_bytes(q->type_d);
 }
 
 bool dispatch_prove(const kernel_plan *const *plans, size_t count, diag *d) {
   bool proved = true;
   for (size_t i = 0; i < count; ++i) {
     const kernel_plan *p = plans[i];
+    if (p->family == FAMILY_REPACK) continue;
     bool found = is_last_resort(p, p);
     /* Plans of one point are neighbours in kind, not in the sorted order: look from the end, where
      * the narrow rows are. */
@@ -125,7 +127,8 @@ static void row(const kernel_plan *p, const char *prefix, buf *out) {
   buf_printf(out, "     .file = \"%s.cu\",\n", p->name);
   buf_printf(out, "     .entry = ENTRY(%s%s),\n", prefix, p->name);
   buf_printf(out, "     .family = \"%s\",\n", spec_family_name(p->family));
-  buf_puts(out, "     .kind = GG_KIND_GEMM,\n");
+  buf_printf(out, "     .kind = %s,\n",
+             p->family == FAMILY_REPACK ? "GG_KIND_REPACK" : "GG_KIND_GEMM");
   buf_printf(out, "     .arch = %d,\n", p->arch);
   buf_printf(out, "     .arch_suffix = %s,\n", p->arch_suffix == 'a' ? "'a'" : "0");
   buf_printf(out, "     .type_a = %s, .type_b = %s, .type_c = %s, .type_d = %s, .type_acc = %s,\n",

@@ -109,6 +109,10 @@ void explain_json(explain_job *j) {
     explain_requests_json(k, out);
     buf_puts(out, "], \"plan\": ");
     plan_json(&k->plan, out);
+    if (k->plan.family == FAMILY_REPACK) { /* it multiplies nothing */
+      buf_puts(out, " }");
+      continue;
+    }
     sheet s = sheet_of(&k->plan);
     buf_puts(out, ", \"model\": ");
     figures_json(&s, out);

@@ -66,7 +66,7 @@ static bool add_request(kernel *k, const kernel_spec *s) {
 static int difference(const kernel_plan *a, const kernel_plan *b) {
   for (int i = 0; i < PLAN_FIELD_COUNT; ++i) {
     plan_field f = (plan_field)i;
-    if (!plan_is_card(f) && plan_value(a, f) != plan_value(b, f)) return i;
+    if (!plan_is_outside(f) && plan_value(a, f) != plan_value(b, f)) return i;
   }
   return PLAN_FIELD_COUNT;
 }
@@ -82,8 +82,10 @@ static void report_duplicate(const kernel_plan *first, const kernel_plan *second
            plan_value_text(second, (plan_field)f, scratch[1]), spec_call_note(at, note));
 }
 
-/* Takes the plan over. false: memory is short. *fresh: no other plan has its name. */
-static bool add_plan(kernel_set *k, name_index *x, kernel_plan *p, bool *fresh, diag *d) {
+/* Takes the plan over, which `asker` asks for. false: memory is short. *fresh: no other plan has
+ * its name. */
+static bool add_plan(kernel_set *k, name_index *x, kernel_plan *p, const kernel_spec *asker,
+                     bool *fresh, diag *d) {
   if (!index_room(x, k)) return false;
   size_t *slot = slot_of(x, k, p->name);
   if (*slot) {
@@ -94,7 +96,7 @@ static bool add_plan(kernel_set *k, name_index *x, kernel_plan *p, bool *fresh, 
     if (!*fresh)
       report_duplicate(&known->plan, p, f, d);
     else
-      added = add_request(known, p->spec);
+      added = add_request(known, asker);
     plan_free(p);
     return added;
   }
@@ -104,9 +106,8 @@ static bool add_plan(kernel_set *k, name_index *x, kernel_plan *p, bool *fresh, 
   kernel *added = &k->kernels[k->count];
   *added = (kernel){.plan = *p};
   *slot = ++k->count;
-  const kernel_spec *s = p->spec;
   memset(p, 0, sizeof *p);
-  return add_request(added, s);
+  return add_request(added, asker);
 }
 
 static bool reject(kernel_set *k, const kernel_spec *s, const plan_fault *fault, diag *d) {
@@ -118,6 +119,40 @@ static bool reject(kernel_set *k, const kernel_spec *s, const plan_fault *fault,
   if (!grown) return false;
   k->rejections = grown;
   k->rejections[k->rejected++] = (rejection){s, *fault};
+  return true;
+}
+
+/* One pass over operands of a type, in the name of a point. false: memory is short. */
+static bool add_pass(kernel_set *k, name_index *x, const kernel_spec *asker, int type, bool turned,
+                     bool *fresh, diag *d) {
+  kernel_spec **passes = room(k->passes, k->pass_count, &k->pass_capacity, sizeof *passes);
+  if (!passes) return false;
+  k->passes = passes;
+  kernel_spec *s = malloc(sizeof *s);
+  if (!s) return false;
+  k->passes[k->pass_count++] = s;
+  size_t before = k->count;
+  kernel_plan plan;
+  plan_fault fault;
+  plan_result result = PLAN_SAME;
+  if (plan_pass_spec(asker, type, turned, s)) result = plan_make(s, VARIANT_NARROW, &plan, &fault);
+  if (result == PLAN_ILLEGAL)
+    spec_report(asker, d, DIAG_ERROR, SPEC_REPACK, fault.code, "%s", fault.text);
+  bool ok = result == PLAN_OK ? add_plan(k, x, &plan, asker, fresh, d) : result != PLAN_MEMORY;
+  if (k->count == before) { /* known, or none */
+    free(s);
+    --k->pass_count;
+  }
+  return ok;
+}
+
+/* The passes that a point's kernels need: over each type, as it lies and turned. */
+static bool add_passes(kernel_set *k, name_index *x, const kernel_spec *asker, int type_a,
+                       int type_b, diag *d) {
+  bool fresh = true;
+  int count = dtype_bytes(type_a) == dtype_bytes(type_b) ? 1 : 2;
+  for (int i = 0; i < 2 * count; ++i)
+    if (!add_pass(k, x, asker, i / 2 ? type_b : type_a, i % 2, &fresh, d)) return false;
   return true;
 }
 
@@ -139,11 +174,13 @@ static bool add_point(kernel_set *k, name_index *x, const kernel_spec *s, bool *
   *legal = result == PLAN_OK || result == PLAN_SAME;
   if (result == PLAN_ILLEGAL) ok = reject(k, s, &fault, d);
   bool fresh = true; /* one duplicate a point is told, not one a variant */
+  bool passes = *legal && made > 0 && plans[0].repack;
+  int type_a = made > 0 ? plans[0].type_a : 0, type_b = made > 0 ? plans[0].type_b : 0;
   for (size_t i = 0; i < made; ++i) {
-    if (ok && *legal && fresh) ok = add_plan(k, x, &plans[i], &fresh, d);
+    if (ok && *legal && fresh) ok = add_plan(k, x, &plans[i], s, &fresh, d);
     plan_free(&plans[i]);
   }
-  return ok;
+  return ok && passes ? add_passes(k, x, s, type_a, type_b, d) : ok;
 }
 
 static bool same_call(const kernel_spec *a, const kernel_spec *b) {
@@ -200,6 +237,9 @@ void kernel_set_free(kernel_set *k) {
     plan_free(&k->kernels[i].plan);
     free(k->kernels[i].specs);
   }
+  for (size_t i = 0; i < k->pass_count; ++i)
+    free(k->passes[i]);
+  free(k->passes);
   free(k->kernels);
   free(k->rejections);
   spec_set_free(&k->specs);

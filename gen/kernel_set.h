@@ -21,6 +21,8 @@ typedef struct kernel_set {
   spec_set specs;
   kernel *kernels; /* names are unique; in the order of the specs */
   size_t count, capacity;
+  kernel_spec **passes; /* of passes over operands, which no file has */
+  size_t pass_count, pass_capacity;
   rejection *rejections;
   size_t rejected, rejection_capacity;
   size_t swept; /* points that came from sweeps */

@@ -30,6 +30,7 @@ static const plan_family families[FAMILY_COUNT] = {
      "warps hold fragments, whose registers wmma lays out; leave it out"},
     {"wgmma.cu.lua", plan_make_wgmma, plan_takes_wgmma,
      "the instruction and TMA fix it; leave it out"},
+    {"repack.cu.lua", plan_make_repack, plan_takes_repack, "it has no numbers of its own"},
 };
 
 const plan_family *plan_family_of(int family) {
@@ -168,6 +169,7 @@ static bool is_common(spec_field f) {
                                       SPEC_MIN_BLOCKS,
                                       SPEC_SPEED,
                                       SPEC_OVERHEAD_K,
+                                      SPEC_REPACK,
                                       SPEC_BUDGET_LOOP_BYTES,
                                       SPEC_BUDGET_BLOCK_FMAS,
                                       SPEC_BUDGET_ENFORCE};
@@ -268,6 +270,14 @@ void plan_common_begin(plan_builder *b) {
   TAKE(beta, BETA, GG_SCALAR_ANY, NULL,
        "read at run time: one kernel serves every beta; C is not read where it is 0");
   plan_epilogue(b);
+  TAKE(repack, REPACK, p->family == FAMILY_WGMMA, NULL,
+       p->family == FAMILY_WGMMA
+           ? "TMA asks for multiples of 16 bytes: other operands are copied first"
+           : "copies of one element serve every pitch");
+  if (p->repack && (plan_pass_type(p->type_a) == GG_NONE || plan_pass_type(p->type_b) == GG_NONE))
+    plan_refuse(b, SPEC_REPACK, "repack-type",
+                "no pass copies elements of %d bytes; use false, or types of 1, 2 or 4 bytes",
+                p->element);
   if (p->alpha == GG_SCALAR_ZERO)
     plan_refuse(b, SPEC_ALPHA, "alpha-zero",
                 "0 leaves no product to compute; use true (read at run time) or 1");
@@ -302,7 +312,7 @@ void plan_register_limit(plan_builder *b) {
 }
 
 /* " 128 registers x 256 threads" and so on: which limit decides how many blocks an SM holds. */
-static void set_occupancy(plan_builder *b) {
+void plan_occupancy(plan_builder *b) {
   kernel_plan *p = b->plan;
   const gpu_facts *g = b->gpu;
   int by_threads = g->threads_sm / p->threads;
@@ -330,40 +340,6 @@ static void set_occupancy(plan_builder *b) {
       p->shared_bytes, g->shared_reserved, by_shared, g->threads_sm, p->threads, by_threads);
 }
 
-/* The unit whose peak is the measure of a type's kernels. */
-static gpu_unit unit_of(const plan_builder *b) {
-  switch (b->plan->type_a) {
-  case GG_F64:
-    return GPU_CORE_F64;
-  case GG_F32:
-    return GPU_CORE_F32;
-  case GG_TF32:
-    return GPU_TENSOR_TF32;
-  case GG_F16:
-  case GG_BF16:
-    return GPU_TENSOR_F16;
-  case GG_E4M3:
-  case GG_E5M2:
-    return GPU_TENSOR_F8;
-  default:
-    return GPU_TENSOR_S8;
-  }
-}
-
-/* What speed 1000 is, so that passes over operands, which take time and no FLOP, can be weighed. */
-static void set_peak(plan_builder *b) {
-  enum { REACHED = 78 }; /* percent: bf16 on an H200, 771 of 989 TFLOP/s; f32, 52 of 67 */
-  const gpu_facts *g = b->gpu;
-  gpu_unit unit = unit_of(b);
-  if (gpu_rate(g, unit) == 0) unit = GPU_CORE_F32;
-  int rate = gpu_rate(g, unit), clock = gpu_clock(g, unit);
-  int gflops = (int)(2.0 * rate * clock / 1000 * REACHED / 100);
-  plan_set(b, PLAN_sm_gflops, gflops > 1 ? gflops : 1,
-           "2 x %d FMAs a cycle (%s) x %d MHz x 0.%d, the share of it that the fastest kernels "
-           "reach (H200)",
-           rate, gpu_unit_name(unit), clock, REACHED);
-}
-
 /* Types beside A's, where they differ from what A's implies: "_b_e5m2_d_f32". */
 static void name_types(const kernel_plan *p, buf *out) {
   buf_puts(out, dtype_name(p->type_a));
@@ -376,8 +352,8 @@ static void name_types(const kernel_plan *p, buf *out) {
 
 void plan_common_end(plan_builder *b, const char *shape) {
   kernel_plan *p = b->plan;
-  set_occupancy(b);
-  set_peak(b);
+  plan_occupancy(b);
+  plan_set_peak(b);
   if (b->result != PLAN_OK) return;
   buf name = {0};
   buf_printf(&name, "sm%d%s_%s_", p->arch, p->arch_suffix == 'a' ? "a" : "",
@@ -410,9 +386,9 @@ plan_result plan_make(const kernel_spec *s, plan_variant variant, kernel_plan *o
                     .fault = fault,
                     .variant = variant,
                     .result = PLAN_OK};
-  plan_common_begin(&b);
-  if (b.result == PLAN_OK) refuse_others(&b, &families[out->family]);
-  if (b.result == PLAN_OK) families[out->family].make(&b);
+  if (!s->pass) plan_common_begin(&b);
+  if (b.result == PLAN_OK && !s->pass) refuse_others(&b, &families[out->family]);
+  if (b.result == PLAN_OK) families[s->pass ? FAMILY_REPACK : out->family].make(&b);
   if (b.suffix.failed) b.result = PLAN_MEMORY;
   buf_free(&b.suffix);
   if (b.result != PLAN_OK) plan_free(out);
@@ -518,15 +494,15 @@ void plan_json(const kernel_plan *p, buf *out) {
   buf_puts(out, "]}");
 }
 
-bool plan_is_card(plan_field f) {
-  return f == PLAN_sm_gflops || f == PLAN_copy_gbs || f == PLAN_overhead_ns;
+bool plan_is_outside(plan_field f) {
+  return f == PLAN_repack || f == PLAN_sm_gflops || f == PLAN_copy_gbs || f == PLAN_overhead_ns;
 }
 
 void plan_hash(const kernel_plan *p, char out[65]) {
   buf text = {0};
   spec_print(p->spec, &text);
   for (int i = 0; i < PLAN_FIELD_COUNT; ++i)
-    if (p->why[i] != NULL && !plan_is_card((plan_field)i))
+    if (p->why[i] != NULL && !plan_is_outside((plan_field)i))
       buf_printf(&text, "%s = %d\n", fields[i].name, plan_value(p, (plan_field)i));
   sha256_hex(text.data ? text.data : "", text.size, out);
   buf_free(&text);

@@ -136,6 +136,7 @@ typedef enum copy_path {
   X(speed, "per mille", "of the fastest kernel of these types, all SMs busy")                      \
   X(wave_loss, "percent", "of an idle SM's share of the time that is lost")                        \
   X(overhead_k, "elements", "of k that a tile costs besides its own")                              \
+  X(repack, "bool", "passes over operands that it cannot take stand beside it")                    \
   X(sm_gflops, "GFLOP/s", "of one SM that speed 1000 stands for")                                  \
   X(copy_gbs, "GB/s", "read and written by a pass over an operand")                                \
   X(overhead_ns, "ns", "that a pass costs besides its bytes")                                      \
@@ -179,6 +180,10 @@ typedef enum plan_result {
   PLAN_MEMORY
 } plan_result;
 
+/* A pass over operands (FAMILY_REPACK) as a spec: over elements of `type`'s size, turned or not, on
+ * the GPU and in the name of `asker`. false: there is no such pass. */
+bool plan_pass_spec(const kernel_spec *asker, int type, bool turned, kernel_spec *out);
+
 plan_result plan_make(const kernel_spec *s, plan_variant variant, kernel_plan *out,
                       plan_fault *fault);
 void plan_free(kernel_plan *p);
@@ -195,9 +200,9 @@ void plan_json(const kernel_plan *p, buf *out);
 void plan_hash(const kernel_plan *p, char out[65]);
 const char *plan_value_text(const kernel_plan *p, plan_field f, char scratch[32]);
 int plan_value(const kernel_plan *p, plan_field f);
-/* Says how fast a card is, which no line of the kernel depends on: cards of one architecture share
- * kernels. */
-bool plan_is_card(plan_field f);
+/* Says how fast a card is or what stands beside the kernel: no line of the kernel depends on it, so
+ * that cards of one architecture share kernels. */
+bool plan_is_outside(plan_field f);
 const char *plan_field_name(plan_field f);
 const char *plan_field_unit(plan_field f);
 const char *plan_field_text(plan_field f);

@@ -30,8 +30,9 @@ void plan_make_smem(plan_builder *b);
 void plan_make_simt(plan_builder *b);
 void plan_make_wmma(plan_builder *b);
 void plan_make_wgmma(plan_builder *b);
+void plan_make_repack(plan_builder *b);
 extern const spec_field plan_takes_naive[], plan_takes_smem[], plan_takes_simt[], plan_takes_wmma[],
-    plan_takes_wgmma[];
+    plan_takes_wgmma[], plan_takes_repack[];
 
 /* Refuses other A, B and sums than f32 or f64, and C or D that the sums do not convert to. */
 void plan_require_types(plan_builder *b);
@@ -61,6 +62,20 @@ void plan_reject(plan_builder *b, const char *text, ...) __attribute__((format(p
 void plan_common_begin(plan_builder *b);
 /* Name, alignments, multiples, occupancy. Needs the geometry, threads, registers, shared bytes. */
 void plan_common_end(plan_builder *b, const char *shape);
+
+/* The type that stands for all of its size in a pass over operands; GG_NONE: there is no such pass.
+ */
+int plan_pass_type(int type);
+
+/* Blocks that fit on an SM. Needs threads, registers and shared bytes. */
+void plan_occupancy(plan_builder *b);
+
+/* sm_gflops: what speed 1000 is, so that passes over operands, which take time and no FLOP, can be
+ * weighed. */
+void plan_set_peak(plan_builder *b);
+/* The speed of a kernel on CUDA cores, given per mille of their own fastest, beside the kernels of
+ * the unit that multiplies its types fastest. */
+int plan_core_speed(const plan_builder *b, int speed);
 
 /* register_limit: what min_blocks blocks of these threads leave each thread. */
 void plan_register_limit(plan_builder *b);

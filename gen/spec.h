@@ -23,6 +23,7 @@ typedef enum spec_family {
   FAMILY_SIMT,
   FAMILY_WMMA,
   FAMILY_WGMMA,
+  FAMILY_REPACK, /* no product: copies operands for the others */
   FAMILY_COUNT
 } spec_family;
 typedef enum spec_layout { LAYOUT_NN, LAYOUT_NT, LAYOUT_TN, LAYOUT_TT } spec_layout;
@@ -87,6 +88,7 @@ typedef enum schedule { SCHEDULE_COOPERATIVE, SCHEDULE_PINGPONG } schedule;
   X(SPEED, "dispatch.speed", INT, 1, 10000)                                                        \
   X(OVERHEAD_K, "dispatch.overhead_k", INT, 0, 65536)                                              \
   X(EDGE, "dispatch.edge", BOOL, 0, 1)                                                             \
+  X(REPACK, "dispatch.repack", BOOL, 0, 1)                                                         \
   X(BUDGET_LOOP_BYTES, "budget.loop_bytes", INT, 1, 1 << 24)                                       \
   X(BUDGET_BLOCK_FMAS, "budget.block_fmas", INT, 1, 1 << 20)                                       \
   X(BUDGET_ENFORCE, "budget.enforce", BOOL, 0, 1)
@@ -104,6 +106,7 @@ typedef struct kernel_spec {
   int call;         /* 1: first gemm of the file, and so on; sweeps are counted apart */
   bool in_loop;     /* one line makes several calls: messages say which one */
   bool sweep;       /* one point of a sweep: an illegal one is listed, not an error */
+  bool pass;        /* no file has it: a pass over operands that another point brings along */
   unsigned allow;   /* warnings it silences: bit i is spec_warning_codes[i] */
   gpu_facts gpu;
   int value[SPEC_FIELD_COUNT];

@@ -68,6 +68,12 @@ static __device__ __forceinline__ void gg_bar_arrive(int id, int threads) {
   asm volatile("bar.arrive %0, %1;" : : "r"(id), "r"(threads) : "memory");
 }]])
 
+define("gg_prmt", {}, [[
+static __device__ __forceinline__ unsigned gg_prmt(unsigned a, unsigned b, unsigned selector) {
+  unsigned d;
+  asm("prmt.b32 %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(selector));
+  return d;
+}]])
 define("gg_shfl_sync_idx_u32", {}, [[
 static __device__ __forceinline__ unsigned gg_shfl_sync_idx_u32(unsigned x, int lane) {
   unsigned y;

@@ -10,6 +10,7 @@
 #include "ggcheck_case.h"
 #include "ggcheck_crash.h"
 #include "ggcheck_operand.h"
+#include "ggcheck_pass.h"
 #include "ggcheck_report.h"
 #include "ggcheck_run.h"
 #include "tensor_map.h"
@@ -144,6 +145,16 @@ static int least_n(const gg_kernel *row) {
   return n;
 }
 
+static void check_pass(const settings *s, const gg_kernel *row, ggcheck_report *report) {
+  ggcheck_session session;
+  if (!ggcheck_session_open(&session, s->seed)) {
+    report->memory = true;
+    return;
+  }
+  (void)ggcheck_passes(&session, row, s->sizes, s->size_count, s->schedules, report);
+  ggcheck_session_close(&session);
+}
+
 static void check_row(const settings *s, const gg_kernel *row, ggcheck_report *report) {
   ggcheck_session session;
   ggcheck_cases cases = {0};
@@ -157,6 +168,10 @@ static void check_row(const settings *s, const gg_kernel *row, ggcheck_report *r
   if (!row_known(row)) {
     ggcheck_report_add(report, "unsupported", 0, 0, 1, 0, row->name,
                        "this row's types or tile are not known to the check");
+    return;
+  }
+  if (row->kind == GG_KIND_REPACK) {
+    check_pass(s, row, report);
     return;
   }
   gg_kernel fitted = *row;

@@ -8,6 +8,7 @@ add_library(gemmgen_check STATIC
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_epilogue.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_number.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_operand.c
+  ${CMAKE_CURRENT_LIST_DIR}/ggcheck_pass.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_reference.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_report.c
   ${CMAKE_CURRENT_LIST_DIR}/ggcheck_run.c

@@ -219,8 +219,6 @@ static void arguments(run *x) {
   p->absmax = o[GGI_ABSMAX].bytes;
 }
 
-typedef enum outcome { LAUNCH_GOOD, LAUNCH_FOUND, LAUNCH_REFUSED } outcome;
-
 /* A thread executes less than this on any problem of ours: beyond it the kernel does not end. */
 static uint64_t step_limit(const ggcheck_case *c) {
   return 1000000 + 4096 * (uint64_t)c->k;
@@ -233,25 +231,36 @@ static int resident(const run *x) {
   return clusters[x->index & 3];
 }
 
-/* Launches and takes over what the emulated GPU found. */
-static outcome launch(run *x, uint64_t seed, gg_emu_async async, bool count, const char *text) {
-  ggcheck_session *s = x->session;
-  s->options.seed = seed;
-  s->options.async = async;
+ggcheck_outcome ggcheck_launch(ggcheck_session *s, const gg_kernel *row, const gg_args *args,
+                               const ggcheck_launch_options *o, ggcheck_report *report) {
+  s->options.seed = o->seed;
+  s->options.async = o->async;
   s->options.check = 1;
-  s->options.count = count;
-  s->options.max_steps = step_limit(x->c);
+  s->options.count = o->count;
+  s->options.max_steps = o->max_steps;
   gg_emu_set_options(s->emu, &s->options);
   gg_emu_reset(s->emu);
-  gg_status status = ggi_launch(s->device, x->row, resident(x), &x->args, NULL);
-  x->report->launches++;
-  if (count && !ggcheck_report_measure(x->report, s->emu)) x->report->memory = true;
-  int found = ggcheck_report_take(x->report, s->emu, x->index, text);
-  if (status == GG_OK) return LAUNCH_GOOD;
-  if (status == GG_ERR_FAULT) return LAUNCH_FOUND;
+  gg_status status = ggi_launch(s->device, row, o->resident, args, NULL);
+  report->launches++;
+  if (o->count && !ggcheck_report_measure(report, s->emu)) report->memory = true;
+  int found = ggcheck_report_take(report, s->emu, o->problem, o->text);
+  if (status == GG_OK) return GGCHECK_LAUNCH_GOOD;
+  if (status == GG_ERR_FAULT) return GGCHECK_LAUNCH_FOUND;
   if (!found)
-    ggcheck_report_add(x->report, GGCHECK_LAUNCH, 0, 0, 1, x->index, text, gg_error_detail());
-  return LAUNCH_REFUSED;
+    ggcheck_report_add(report, GGCHECK_LAUNCH, 0, 0, 1, o->problem, o->text, gg_error_detail());
+  return GGCHECK_LAUNCH_REFUSED;
+}
+
+static ggcheck_outcome launch(run *x, uint64_t seed, gg_emu_async async, bool count,
+                              const char *text) {
+  const ggcheck_launch_options o = {.seed = seed,
+                                    .async = async,
+                                    .count = count,
+                                    .max_steps = step_limit(x->c),
+                                    .resident = resident(x),
+                                    .problem = x->index,
+                                    .text = text};
+  return ggcheck_launch(x->session, x->row, &x->args, &o, x->report);
 }
 
 /* The operands of matrix b, as the reference takes them. */
@@ -340,7 +349,7 @@ static bool schedules(run *x) {
     snprintf(text, sizeof text, "%s, schedule %llu", x->text, (unsigned long long)seed);
     ggcheck_operand_poison(&x->operand[GGI_D]); /* what is not written must show */
     fill(x);                                    /* C and the residual may have gone with it */
-    if (launch(x, seed ? seed : 1, ways[i % 3], false, text) != LAUNCH_GOOD) return false;
+    if (launch(x, seed ? seed : 1, ways[i % 3], false, text) != GGCHECK_LAUNCH_GOOD) return false;
     bool same = memcmp(x->first, d->bytes, d->size) == 0;
     if (x->row->absmax && memcmp(&x->absmax, x->operand[GGI_ABSMAX].bytes, sizeof x->absmax) != 0)
       same = false;
@@ -362,8 +371,8 @@ bool ggcheck_run(ggcheck_session *s, const gg_kernel *row, const ggcheck_case *c
   if (memory) {
     fill(&x);
     arguments(&x);
-    outcome result = launch(&x, 0, GG_EMU_LATE, c->measure, x.text);
-    bool good = result != LAUNCH_REFUSED && compare(&x) && result == LAUNCH_GOOD;
+    ggcheck_outcome result = launch(&x, 0, GG_EMU_LATE, c->measure, x.text);
+    bool good = result != GGCHECK_LAUNCH_REFUSED && compare(&x) && result == GGCHECK_LAUNCH_GOOD;
     if (good && !schedules(&x)) good = false;
     report->problems++;
     report->failed_problems += !good;

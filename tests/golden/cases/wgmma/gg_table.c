@@ -86,7 +86,7 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 0, .blocks_per_sm = 6,
      .align = {2, 2, 2, 2},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .speed = 60, .wave_loss_percent = 100, .overhead_k = 16,
+     .speed = 4, .wave_loss_percent = 100, .overhead_k = 16,
      .sm_gflops = 5846, .copy_gbs = 0, .overhead_ns = 0,
      .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
      .persistent = 0},

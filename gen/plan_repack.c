@@ -1,0 +1,128 @@
+/* plan_repack.c - family repack: a pass that copies an operand for kernels that cannot take it as
+ * it lies, either row by row or turned.
+ *
+ * A pass moves bits, so one serves all types of a size. Loads and stores have 16 bytes, whatever
+ * the source's address: a lane shifts together what it needs of two aligned granules.
+ */
+#include "plan_build.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+  CHUNK = 16,  /* bytes of a load and of a store */
+  ROW = 128,   /* bytes of a turned tile's row, and of a row of its copy */
+  PITCH = 128, /* bytes between rows of a copy are a multiple */
+  BLOCK = 256, /* threads */
+};
+
+int plan_pass_type(int type) {
+  switch (dtype_bytes(type)) {
+  case 1:
+    return GG_U8;
+  case 2:
+    return GG_F16;
+  case 4:
+    return GG_F32;
+  default:
+    return GG_NONE;
+  }
+}
+
+bool plan_pass_spec(const kernel_spec *asker, int type, bool turned, kernel_spec *out) {
+  *out = *asker;
+  for (int f = 0; f < SPEC_FIELD_COUNT; ++f) {
+    out->value[f] = SPEC_UNSET;
+    out->source_line[f] = asker->line;
+  }
+  out->pass = true;
+  out->value[SPEC_FAMILY] = FAMILY_REPACK;
+  out->value[SPEC_DTYPE_A] = plan_pass_type(type);
+  out->value[SPEC_LAYOUT] = turned ? LAYOUT_TN : LAYOUT_NN;
+  return out->value[SPEC_DTYPE_A] != GG_NONE;
+}
+
+/* A warp for each row: the longest runs. */
+static void choose_rows(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  SET(copy_lanes_a, 32, "a warp along a row");
+  SET(copies_a, 4, "granules in flight a lane; 1 to 8 differ by 1.5%% (measured, H200)");
+  SET(tile_m, BLOCK / 32, "a row for each of %d warps", BLOCK / 32);
+  SET(tile_n, 32 * p->copies_a * CHUNK / p->element, "32 lanes x %d x %d B / %d B", p->copies_a,
+      CHUNK, p->element);
+  SET(registers, 28 + 4 * (p->copies_a + 1) + 12, "%d granules of 4 words, words of two; addresses",
+      p->copies_a + 1);
+  SET(shared_bytes, 0, "shuffles");
+  SET(swizzle, 0, "no shared memory");
+}
+
+/* Squares of 128 bytes either way. */
+static void choose_square(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  int side = ROW / p->element;
+  SET(copy_lanes_a, ROW / CHUNK, "%d B of a row", ROW);
+  SET(tile_m, side, "%d B of a row of the copy: whole lines are written", ROW);
+  SET(tile_n, side, "%d B of a row: whole lines are read", ROW);
+  int rows = BLOCK / p->copy_lanes_a;
+  SET(copies_a, side / rows, "%d rows, %d threads with %d lanes a row", side, BLOCK,
+      p->copy_lanes_a);
+  SET(registers, 28 + 12 * p->copies_a, "%d granules of 4 words with addresses and the next's word",
+      p->copies_a);
+  SET(shared_bytes, side * ROW, "%d rows x %d B", side, ROW);
+  SET(swizzle, 1, "16-byte chunks XOR (row / %d mod 8): no bank is asked twice either way",
+      CHUNK / p->element);
+}
+
+const spec_field plan_takes_repack[] = {SPEC_FIELD_COUNT};
+
+void plan_make_repack(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  int type = b->spec->value[SPEC_DTYPE_A];
+  bool turned = b->spec->value[SPEC_LAYOUT] == LAYOUT_TN;
+  SET(family, FAMILY_REPACK, "copies operands for other families");
+  SET(variant, VARIANT_NARROW, "any size, any element's address");
+  SET(arch, b->gpu->arch, "%s", b->gpu->name);
+  SET(arch_suffix, 0, "nothing here needs arch-specific instructions; PTX serves later cards");
+  SET(type_a, type, "for its bytes: bits are copied");
+  SET(type_b, type, "as A");
+  SET(type_c, type, "as A");
+  SET(type_d, type, "as A");
+  SET(type_acc, type, "nothing is summed");
+  SET(element, dtype_bytes(type), "sizeof %s", dtype_name(type));
+  SET(element_d, p->element, "as A");
+  SET(layout, turned ? LAYOUT_TN : LAYOUT_NN, turned ? "rows become columns" : "rows stay rows");
+  SET(turn_a, turned, turned ? "through shared memory" : "row by row");
+  SET(threads, BLOCK, "8 warps");
+  SET(copy_a, CHUNK, "aligned loads, whatever the address: bytes of two are shifted together");
+  if (turned)
+    choose_square(b);
+  else
+    choose_rows(b);
+  SET(tile_k, 1, "no k");
+  SET(raster_along, RASTER_N, "a row's tiles follow each other");
+  SET(raster_group, 1, "plain order");
+  SET(k_slices, 1, "none");
+  int rounds = turned ? p->copies_a : 1; /* each with addresses of its own */
+  SET(min_blocks, rounds > 2 ? 2 : 4,
+      "%d B in flight a block cover the memory's latency; a thread has %d address%s",
+      BLOCK * p->copies_a * CHUNK, rounds, rounds == 1 ? "" : "es");
+  plan_register_limit(b);
+  SET(align_a, p->element, "elements");
+  SET(align_b, p->element, "not there");
+  SET(align_c, p->element, "not there");
+  SET(align_d, PITCH,
+      "whole lines: TMA reads rows 16 bytes apart from lines at two thirds of the speed (measured, "
+      "H200)");
+  SET(multiple_m, 1, "guarded");
+  SET(multiple_n, 1, "guarded");
+  SET(multiple_k, 1, "no k");
+  SET(min_k, 0, "no k");
+  SET(copy_gbs, b->gpu->hbm_gbs / 6 * 5, "5/6 of %d (measured, H200: 4000 of 4800)",
+      b->gpu->hbm_gbs);
+  SET(overhead_ns, 2000, "launch, first loads and last stores (measured, H200)");
+  SET(code_bytes, 12288, "straight code, no loop");
+  SET(compile_seconds, 30, "budget of every kernel");
+  plan_occupancy(b);
+  snprintf(p->name, sizeof p->name, "sm%d_repack_b%d%s", p->arch, 8 * p->element,
+           turned ? "_turned" : "");
+}

@@ -1,0 +1,204 @@
+-- repack.lua - lines of a pass that copies an operand: aligned granules of 16 bytes, the bytes of two
+-- granules shifted together, elements of a ragged granule gathered by a warp, 16-byte stores.
+
+local names = use("names")
+
+local repack = {}
+repack.__index = repack
+
+local GRANULE = 16
+
+local memory = {
+  { c = "unsigned char", name = "u8" }, { c = "unsigned short", name = "u16" }, nil,
+  { c = "unsigned", name = "u32" },
+}
+
+function repack.new(p)
+  local r = setmetatable({ p = p, e = p.element, per_granule = GRANULE // p.element }, repack)
+  r.c, r.name = memory[p.element].c, memory[p.element].name
+  r.turned = p.turn_a
+  r.last_word = p.element == 4 and 6 or 7 -- of two granules; a shift inside a word takes one more
+  r.row_bytes = p.tile_n * p.element
+  return r
+end
+
+-- elements -> bytes, as an expression
+function repack:bytes(elements) return self.e == 1 and elements or ("%s * %d"):format(elements, self.e) end
+
+-- "at + 512"
+function repack.plus(pointer, bytes) return bytes > 0 and pointer .. " + " .. bytes or pointer end
+
+-- A sum in brackets.
+local function grouped(text) return text:find(" ", 1, true) and "(" .. text .. ")" or text end
+repack.grouped = grouped
+
+-- Pointers to the matrix of this batch and its last granule (turned: its first one too).
+function repack:matrix()
+  local lines = {
+    ("const unsigned char *const first = (const unsigned char *)p.a + %s;"):format(
+      self:bytes("batch * p.stride_a")),
+    ("const unsigned char *const last = first + %s;"):format(self:bytes("((p.m - 1) * p.lda + p.n)")),
+    "const unsigned char *const tail = last - (gg_u64)last % 16;",
+  }
+  if self.turned then lines[4] = "const unsigned char *const head = first - (gg_u64)first % 16;" end
+  return lines
+end
+
+-- The words of granule `name`, for whoever loads nothing.
+function repack.declare(name)
+  local items = {}
+  for i = 0, 3 do items[#items + 1] = ("%s_%d = 0"):format(name, i) end
+  return ("unsigned %s;"):format(table.concat(items, ", "))
+end
+
+-- Loads granule `name` from `at` where the row needs it and it lies inside the matrix.
+function repack.load(name, at, to, condition)
+  local pointers = {}
+  for i = 0, 3 do pointers[#pointers + 1] = ("&%s_%d"):format(name, i) end
+  return {
+    ("if (%s%s < %s && %s >= first && %s + 16 <= last)"):format(condition and condition .. " && " or "", at,
+      to, at, at),
+    ("  gg_ldg_u32x4(%s, (const unsigned *)%s);"):format(table.concat(pointers, ", "), grouped(at)),
+  }
+end
+
+-- Elements as one word, the first in its lowest bytes.
+local function word(items, e)
+  local parts = {}
+  for i, item in ipairs(items) do
+    local shift = 8 * e * (i - 1)
+    parts[i] = shift > 0 and ("%s << %d"):format(item, shift) or item
+  end
+  return table.concat(parts, " | ")
+end
+
+-- Words e_0 .. e_3 of the granule at `at`, of which only elements inside the matrix are read.
+function repack:gather(at)
+  local lines = {
+    ("const %s *const one = (const %s *)%s + lane;"):format(self.c, self.c, at),
+    ("%s e = 0;"):format(self.c),
+    ("if (lane < %d && (const unsigned char *)one >= first && (const unsigned char *)one < last)"):format(
+      self.per_granule),
+    ("  gg_ldg_%s(&e, one);"):format(self.name),
+  }
+  for i = 0, self.per_granule - 1 do
+    lines[#lines + 1] = ("const unsigned e%d = gg_shfl_sync_idx_u32(e, %d);"):format(i, i)
+  end
+  local per_word = 4 // self.e
+  for w = 0, 3 do
+    local items = {}
+    for i = 0, per_word - 1 do items[i + 1] = "e" .. w * per_word + i end
+    lines[#lines + 1] = ("const unsigned e_%d = %s;"):format(w, word(items, self.e))
+  end
+  return lines
+end
+
+-- Granule `name` is the gathered one where `condition` holds.
+function repack.take(name, condition)
+  local lines = { ("if (%s) {"):format(condition) }
+  for i = 0, 3 do lines[#lines + 1] = ("  %s_%d = e_%d;"):format(name, i, i) end
+  lines[#lines + 1] = "}"
+  return lines
+end
+
+-- The 16 bytes from byte `shift` of the words name_0 .. name_7 on: name_o0 .. name_o3. Words are
+-- chosen by halves of the distance, then bytes across two words.
+function repack:shift(name, shift)
+  local lines = {}
+  local function add(...) lines[#lines + 1] = (...):format(select(2, ...)) end
+  local last = self.last_word - 3
+  for i = 0, last + 1 do
+    add("const unsigned %s_y%d = %s & 8 ? %s_%d : %s_%d;", name, i, shift, name, i + 2, name, i)
+  end
+  for i = 0, last do
+    add("%s %s_%s%d = %s & 4 ? %s_y%d : %s_y%d;", self.e == 4 and "unsigned" or "const unsigned", name,
+      self.e == 4 and "o" or "z", i, shift, name, i + 1, name, i)
+  end
+  for i = 0, self.e == 4 and -1 or 3 do
+    add("unsigned %s_o%d = gg_prmt(%s_z%d, %s_z%d, %s_bytes);", name, i, name, i, name, i + 1, shift)
+  end
+  return lines
+end
+
+-- Selector of gg_prmt for four bytes from byte shift % 4 of two words on.
+function repack:byte_selector(name, shift)
+  if self.e == 4 then return {} end
+  return { ("const unsigned %s_bytes = 0x3210 + 0x1111 * (%s %% 4);"):format(name, shift) }
+end
+
+-- Zeroes what lies behind the row's last element: left bytes of the 16 belong to it.
+function repack:cut(name)
+  local lines = { "if (left < 16) {" }
+  local function add(...) lines[#lines + 1] = (...):format(select(2, ...)) end
+  if self.e < 4 then add("  const unsigned keep = (1u << 8 * (left %% 4)) - 1;") end
+  for i = 0, 3 do
+    local part = self.e < 4 and ("left > %d ? %s_o%d & keep : 0"):format(4 * i, name, i) or "0"
+    add("  %s_o%d = left >= %d ? %s_o%d : %s;", name, i, 4 * i + 4, name, i, part)
+  end
+  lines[#lines + 1] = "}"
+  return lines
+end
+
+function repack.outputs(name) return names.list(name .. "_o", 0, 3) end
+
+-- Chunk and byte in it of a column of the tile.
+function repack:granule_of(column) return ("%s / %d"):format(column, self.per_granule) end
+function repack:byte_of(column)
+  return self:bytes(("%s %% %d"):format(column, self.per_granule))
+end
+
+-- o0 .. o3: the elements of a chunk's rows at shared offset `at`, one below the other.
+function repack:column(at)
+  local lines, e = {}, self.e
+  local list = {}
+  for i = 0, self.per_granule - 1 do list[i + 1] = "e" .. i end
+  lines[1] = ("%s %s;"):format(self.c, table.concat(list, ", "))
+  for i = 0, self.per_granule - 1 do
+    lines[#lines + 1] = ("gg_lds_%s(&e%d, %s);"):format(self.name, i, repack.plus(at, 128 * i))
+  end
+  local per_word = 4 // e
+  for w = 0, 3 do
+    local items = {}
+    for i = 0, per_word - 1 do
+      items[i + 1] = (e < 4 and "(unsigned)" or "") .. list[w * per_word + i + 1]
+    end
+    lines[#lines + 1] = ("const unsigned o%d = %s;"):format(w, word(items, e))
+  end
+  return lines
+end
+
+function repack:memory_map()
+  if not self.turned then return { "// None: a warp shifts its granules by shuffles." } end
+  local p = self.p
+  return {
+    ("// %d B: one row of 128 bytes for each of %d rows of the source"):format(p.shared_bytes, p.tile_m),
+    "//",
+    ("//   0 .. %d  row r at 128 r, as it lies in the source from the tile's first column on"):format(
+      p.shared_bytes),
+    "//",
+    ("// 16-byte chunk c of row r lies at chunk c ^ (r / %d %% 8): the %d rows of one chunk of the copy"):format(
+      self.per_granule, self.per_granule),
+    "// are read by one lane, and its neighbours' lie in other banks.",
+  }
+end
+
+-- What the header says instead of a product.
+function repack:about(job)
+  local p = self.p
+  local kind = ("%d-byte elements"):format(self.e)
+  if self.e == 1 then kind = "bytes" end
+  return {
+    ("// Spec    D%s = A[m,n], bit by bit, %s; A at any element's address, D aligned to %d bytes"):format(
+      self.turned and "[n,m]" or "[m,n]", kind, p.align_d),
+    ("//         A stored m x n, D stored %s, rows filled up to 16 bytes with zeros"):format(
+      self.turned and "n x m (turned)" or "m x n"),
+    ("// Plan    sm_%d  block %dx%d of A  chunks of 16 B a lane %d  threads %d"):format(p.arch, p.tile_m,
+      p.tile_n, p.copies_a, p.threads),
+    ("// Budget  shared %d / %d B   registers <= %d   blocks/SM %d   code <= %d B"):format(p.shared_bytes,
+      job.shared_block, p.register_limit, p.blocks_sm, p.code_bytes),
+    ("// Model   %.1f us + bytes read and written / %d GB/s (%s)"):format(p.overhead_ns / 1000, p.copy_gbs,
+      job.gpu),
+  }
+end
+
+return repack
