@@ -84,7 +84,9 @@ function steps.formula(p)
   if p.bias ~= "none" then text = text .. " + bias" end
   if p.activation ~= "none" then text = ("%s(%s)"):format(p.activation, text) end
   if p.residual then text = text .. " + residual" end
-  if p.scale_d ~= "none" then text = ("(%s) * scale_d"):format(text) end
+  if p.scale_d ~= "none" then
+    text = (p.residual or p.activation == "none") and ("(%s) * scale_d"):format(text) or text .. " * scale_d"
+  end
   return "D = " .. text .. (p.absmax and "; absmax of what scale_d multiplies" or "")
 end
 

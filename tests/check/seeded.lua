@@ -12,3 +12,16 @@ gemm { family = "wgmma", dtype = "bf16", layout = "nt", tile = { m = 128, n = 12
 gemm { family = "wgmma", dtype = "bf16", layout = "tn", tile = { m = 64, n = 128 }, stages = 4, schedule = "pingpong" }
 gemm { family = "wgmma", dtype = "bf16", layout = "nn", tile = { m = 128, n = 128 }, stages = 3, persistent = false }
 gemm { family = "wgmma", dtype = "bf16", layout = "tt", tile = { m = 128, n = 64 }, stages = 3, cluster = { k = 2 } }
+-- Kernels whose epilogue has steps: layouts that no other kernel here has.
+gemm {
+  family = "simt", dtype = { a = "f32", d = "f16" }, layout = "nt", tile = small, stages = 3,
+  epilogue = {
+    bias = "n", activation = "relu", residual = true, absmax = true, scale = { a = "tensor", b = "vector", d = "tensor" },
+  },
+}
+gemm { family = "smem", dtype = f32, layout = "tn", epilogue = { bias = "m", activation = "gelu", residual = true } }
+gemm {
+  family = "naive", dtype = { a = "e4m3", d = "bf16" }, layout = "tt",
+  epilogue = { scale = { a = "group", b = "block", d = "tensor" }, activation = "silu", absmax = true },
+}
+gemm { family = "naive", dtype = { a = "s8", d = "s8" }, layout = "nt", epilogue = { scale = { a = "vector", b = "vector" } } }

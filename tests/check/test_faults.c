@@ -7,13 +7,22 @@
 #include <cmocka.h>
 
 #include "faults.h"
+#include "faults_epilogue.h"
 #include "support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FAULTS = sizeof faults / sizeof *faults };
+enum {
+  FAULTS = sizeof faults / sizeof *faults,
+  EPILOGUE_FAULTS = sizeof epilogue_faults / sizeof *epilogue_faults,
+  ALL_FAULTS = FAULTS + EPILOGUE_FAULTS
+};
+
+static const seeded_fault *fault(size_t i) {
+  return i < FAULTS ? &faults[i] : &epilogue_faults[i - FAULTS];
+}
 
 static char *emitted; /* folder of untouched kernels */
 
@@ -99,11 +108,11 @@ static void test_fault(void **state) {
 /* With an argument only faults whose name matches that pattern: "*ring*". */
 int main(int argc, char **argv) {
   if (argc > 1) cmocka_set_test_filter(argv[1]);
-  struct CMUnitTest tests[FAULTS];
+  struct CMUnitTest tests[ALL_FAULTS];
   double start = seconds_now();
-  for (size_t i = 0; i < FAULTS; i++)
-    tests[i] = (struct CMUnitTest){faults[i].name, test_fault, NULL, NULL, (void *)&faults[i]};
+  for (size_t i = 0; i < ALL_FAULTS; i++)
+    tests[i] = (struct CMUnitTest){fault(i)->name, test_fault, NULL, NULL, (void *)fault(i)};
   int failed = cmocka_run_group_tests_name("seeded faults", tests, set_up, tear_down);
-  printf("%d seeded faults, %.1f s\n", (int)FAULTS, seconds_now() - start);
+  printf("%d seeded faults, %.1f s\n", (int)ALL_FAULTS, seconds_now() - start);
   return failed;
 }
