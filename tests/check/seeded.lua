@@ -16,7 +16,8 @@ gemm { family = "wgmma", dtype = "bf16", layout = "tt", tile = { m = 128, n = 64
 gemm {
   family = "simt", dtype = { a = "f32", d = "f16" }, layout = "nt", tile = small, stages = 3,
   epilogue = {
-    bias = "n", activation = "relu", residual = true, absmax = true, scale = { a = "tensor", b = "vector", d = "tensor" },
+    bias = "n", activation = "relu", residual = true, absmax = true,
+    scale = { a = "tensor", b = "vector", d = "tensor" },
   },
 }
 gemm { family = "smem", dtype = f32, layout = "tn", epilogue = { bias = "m", activation = "gelu", residual = true } }
@@ -24,4 +25,6 @@ gemm {
   family = "naive", dtype = { a = "e4m3", d = "bf16" }, layout = "tt",
   epilogue = { scale = { a = "group", b = "block", d = "tensor" }, activation = "silu", absmax = true },
 }
-gemm { family = "naive", dtype = { a = "s8", d = "s8" }, layout = "nt", epilogue = { scale = { a = "vector", b = "vector" } } }
+gemm {
+  family = "naive", dtype = { a = "s8", d = "s8" }, layout = "nt", epilogue = { scale = { a = "vector", b = "vector" } },
+}
