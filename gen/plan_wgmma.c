@@ -6,6 +6,7 @@
  * it cannot address (a base, pitch or stride that is no multiple of 16 bytes) takes the narrow
  * kernel.
  */
+#include "plan_epilogue.h"
 #include "plan_wgmma.h"
 
 #include <stdio.h>
@@ -218,7 +219,7 @@ static void choose_shared(plan_builder *b) {
 static void make_narrow(plan_builder *b) {
   kernel_spec plain = *b->spec;
   for (int f = SPEC_TILE_M; f < SPEC_FIELD_COUNT; ++f)
-    if (f != SPEC_ALPHA && f != SPEC_BETA) plain.value[f] = SPEC_UNSET;
+    if (f < SPEC_ALPHA || f > SPEC_ABSMAX) plain.value[f] = SPEC_UNSET;
   const kernel_spec *asked = b->spec;
   b->spec = &plain;
   SET(family, FAMILY_NAIVE, "any pointer and pitch: TMA asks for multiples of 16 bytes");
@@ -227,8 +228,9 @@ static void make_narrow(plan_builder *b) {
 }
 
 const spec_field plan_takes_wgmma[] = {
-    SPEC_TILE_K,     SPEC_STAGES,   SPEC_CLUSTER_M, SPEC_CLUSTER_N,  SPEC_CLUSTER_K,
-    SPEC_PERSISTENT, SPEC_SCHEDULE, SPEC_EDGE,      SPEC_FAST_ACCUM, SPEC_FIELD_COUNT};
+    SPEC_TILE_K,   SPEC_STAGES,  SPEC_CLUSTER_M,  SPEC_CLUSTER_N, SPEC_CLUSTER_K,  SPEC_PERSISTENT,
+    SPEC_SCHEDULE, SPEC_EDGE,    SPEC_FAST_ACCUM, SPEC_BIAS,      SPEC_ACTIVATION, SPEC_RESIDUAL,
+    SPEC_SCALE_A,  SPEC_SCALE_B, SPEC_SCALE_D,    SPEC_ABSMAX,    SPEC_FIELD_COUNT};
 
 void plan_make_wgmma(plan_builder *b) {
   kernel_plan *p = b->plan;
@@ -242,6 +244,7 @@ void plan_make_wgmma(plan_builder *b) {
     b->result = PLAN_SAME; /* operands must be turned first: the narrow kernel takes them as is */
     return;
   }
+  plan_refuse_parts(b);
   if (b->result == PLAN_OK) choose_tile(b);
   if (b->result == PLAN_OK) choose_groups(b);
   if (b->result == PLAN_OK) choose_walk(b);
@@ -277,9 +280,11 @@ void plan_make_wgmma(plan_builder *b) {
   SET(loop_bytes, 16 * (p->tile_k / p->inst_k * (p->group_m / 64) * 4 + 48),
       "16 bytes an instruction: 4 for each wgmma, 48 around");
   int outputs = p->group_m * p->tile_n / 128;
-  SET(code_bytes, 16384 + 16 * outputs * 40,
-      "prologue, copies, loop; about 40 instructions an output of "
-      "the two epilogues");
+  int steps = plan_step_instructions(p);
+  SET(code_bytes, 16384 + 16 * outputs * (40 + 2 * steps),
+      "prologue, copies, loop; about 40 instructions an output of the two epilogues, and twice the "
+      "%d of the steps",
+      steps);
   SET(compile_seconds, 30, "budget of every kernel");
   char shape[64];
   int n = snprintf(shape, sizeof shape, "%dx%dx%d", p->tile_m, p->tile_n, p->tile_k);

@@ -1,4 +1,4 @@
-$ local frame, scalars = use("frame"), use("scalars")
+$ local frame, scalars, steps = use("frame"), use("scalars"), use("steps")
 $ local wgmma = use("wgmma")
 $ local w = wgmma.new(p)
 $ local pingpong, split = p.schedule == "pingpong", p.cluster_k > 1
@@ -71,6 +71,7 @@ $ end
     const int warp = in_group / 32;
     ${w:descriptors()}
     ${w:accumulators()}
+    ${steps.declare(p)}
     int stage = 0;
     unsigned parity = 0;
 $ if pingpong then
@@ -109,27 +110,10 @@ $ elseif not p.persistent and p.groups > 1 then
       gg_bar_sync(ALL, ${128 * p.groups}); // the ring is spent: D takes its place
 $ end
 
-      // -- Epilogue: D = alpha * acc + beta * C, ${p.panel * p.chunk} columns at a time through shared memory
-$ local reads = scalars.reads_c(p)
-$ local direct = reads and p.path_d ~= "tma" -- D is written where C is read
-$ if reads and reads ~= "" then
-      if (${reads}) {
-        ${w:add_c()}
-      } else {
-        ${w:scale()}
-$   if direct then
-        ${w:store()}
-$   end
-      }
-$ elseif reads then
-      ${w:add_c()}
-$ else
-      ${w:scale()}
-$ end
-$ if not direct then
-      ${w:store()}
-$ end
+      // -- Epilogue: ${steps.formula(p)}, ${p.panel * p.chunk} columns at a time through shared memory
+      ${w:epilogue()}
     }
+    ${steps.finish(p)}
 $ if p.path_d == "tma" then
     if (in_group == 0) gg_bulk_wait_0();
 $ end

@@ -5,9 +5,10 @@
 
 local names = use("names")
 local scalars = use("scalars")
+local steps = use("steps")
 
 local store = {
-  methods = { "out", "first_row", "first_column", "sum_parts", "scale", "add_c", "store", "store_panel", "store_rows" },
+  methods = { "out", "first_row", "first_column", "sum_parts", "apply", "epilogue", "store", "store_panel", "store_rows" },
 }
 
 -- The x-th of a thread's sums in rows 64 i .. of the warpgroup.
@@ -59,62 +60,112 @@ function store:sum_parts()
   return lines
 end
 
-function store:scale()
-  local lines = {}
-  if self.p.alpha == "one" then return lines end
+-- How C and the residual are read: pairs of 16 bits where D leaves by TMA, whose rows are even then.
+local function pairs_of(p, dtype) return p.path_d == "tma" and names.bytes(dtype) == 2 end
+
+-- Declares `name` (a pointer) and NAME_raw for a matrix of D's shape.
+local function matrix(p, name, operand, dtype, ld)
+  local T = names.memory_type(dtype)
+  return {
+    ("const %s *const %s = (const %s *)p.%s + batch * p.stride_%s + row * p.%s + column;"):format(T, name, T, operand,
+      operand, ld),
+    ("%s %s_raw;"):format(pairs_of(p, dtype) and "unsigned" or T, name),
+  }
+end
+
+-- Loads element `at` of it where that lies in D; the second of a pair has been loaded with the first.
+local function load(p, name, dtype, at)
+  local from = at > 0 and name .. " + " .. at or name
+  if not pairs_of(p, dtype) then
+    return { ("%s_raw = %s;"):format(name, names.memory_zero(dtype)),
+      ("if (%d < left) gg_ld_%s(&%s_raw, %s);"):format(at, names.memory_name(dtype), name, from) }
+  end
+  if at % 2 == 1 then return {} end
+  return { name .. "_raw = 0;", ("if (%d < left) gg_ld_u32(&%s_raw, (const unsigned *)(%s));"):format(at, name, from) }
+end
+
+local function element(p, name, dtype, at)
+  if not pairs_of(p, dtype) then return name .. "_raw" end
+  return ("(unsigned short)%s"):format(at % 2 == 0 and name .. "_raw" or ("(%s_raw >> 16)"):format(name))
+end
+
+-- The epilogue's steps on a thread's sums, where they lie. what.scale: alpha and scales; what.c: C is read;
+-- what.rest: the steps behind C; what.store: D is written there and then, since it may be C or the residual and
+-- no other thread must come between.
+function store:apply(what)
+  local p, lines = self.p, {}
+  local residual = what.rest and p.residual
+  local columns = steps.has_columns(p) and (what.rest or what.scale)
+  if not (what.c or what.store or what.rest and steps.any(p) or what.scale and steps.scaled(p, "x", {}) ~= "x") then
+    return lines
+  end
+  local function add(list) for _, line in ipairs(list) do lines[#lines + 1] = "  " .. line end end
+  local D, d = names.memory_type(p.type_d), names.memory_name(p.type_d)
   for i = 0, self.blocks - 1 do
-    for x = 0, self.p.part_n // 2 - 1 do
-      local acc = self:out(i, x)
-      lines[#lines + 1] = ("%s = %s;"):format(acc, scalars.scaled(self.p, acc))
+    for half = 0, 1 do
+      lines[#lines + 1] = "{"
+      add {
+        ("const gg_i64 row = m0 + %s%d + warp * 16 + lane / 4;"):format(self:first_row(), i * 64 + half * 8),
+        ("const gg_i64 column = %s + lane %% 4 * 2;"):format(self:first_column()),
+        "const gg_i64 left = row < p.m ? p.n - column : 0;",
+      }
+      if steps.has_rows(p) then add(steps.row(p, "", "row", "row < p.m")) end
+      if what.c then add(matrix(p, "c", "c", p.type_c, "ldc")) end
+      if residual then add(matrix(p, "residual", "residual", p.type_d, "ld_residual")) end
+      if what.store then
+        add { ("%s *const d = (%s *)p.d + batch * p.stride_d + row * p.ldd + column;"):format(D, D) }
+      end
+      for j = 0, p.part_n // 8 - 1 do
+        for e = 0, 1 do
+          local x, at = self:out(i, 4 * j + 2 * half + e), 8 * j + e
+          local where = { row = "", column = "", inside = ("%d < left"):format(at) }
+          if columns then
+            add { "{" }
+            add(steps.column(p, "", ("(column + %d)"):format(at), where.inside))
+          end
+          if what.c then add(load(p, "c", p.type_c, at)) end
+          if residual then
+            add(load(p, "residual", p.type_d, at))
+            where.residual = element(p, "residual", p.type_d, at)
+          end
+          local value = what.scale and steps.scaled(p, x, where) or x
+          if what.c then value = steps.plus_c(p, value, element(p, "c", p.type_c, at)) end
+          if value ~= x then add { ("%s = %s;"):format(x, value) } end
+          if what.rest then add(steps.rest(p, x, where)) end
+          if what.store then
+            add { ("if (%d < left) gg_st_%s(d%s, %s);"):format(at, d, at > 0 and " + " .. at or "",
+              names.narrowed(p.type_d, x, p.type_epilogue)) }
+          end
+          if columns then add { "}" } end
+        end
+      end
+      lines[#lines + 1] = "}"
     end
   end
   return lines
 end
 
--- alpha * acc + beta * C, C read where the accumulators lie: in pairs where D leaves by TMA, whose rows are
--- even. Else one by one, and D is written there and then: it may be C, and no other thread must come between.
-function store:add_c()
+-- From sums to D. C is read where the scalars ask for it.
+function store:epilogue()
   local p, lines = self.p, {}
-  local function add(text) lines[#lines + 1] = text end
-  local T, t = names.memory_type(p.type_c), p.type_c
+  local reads = scalars.reads_c(p)
   local tma = p.path_d == "tma"
-  local pairs_ = tma and p.element_d == 2
-  local step = pairs_ and 2 or 1
-  for i = 0, self.blocks - 1 do
-    for half = 0, 1 do
-      add("{")
-      add(("  const gg_i64 row = m0 + %s%d + warp * 16 + lane / 4;"):format(self:first_row(), i * 64 + half * 8))
-      add(("  const gg_i64 column = %s + lane %% 4 * 2;"):format(self:first_column()))
-      add("  const gg_i64 left = row < p.m ? p.n - column : 0;")
-      add(("  const %s *const c = (const %s *)p.c + batch * p.stride_c + row * p.ldc + column;"):format(T, T))
-      add(("  %s x;"):format(pairs_ and "unsigned" or T))
-      local D, d = names.memory_type(p.type_d), names.memory_name(p.type_d)
-      if not tma then
-        add(("  %s *const d = (%s *)p.d + batch * p.stride_d + row * p.ldd + column;"):format(D, D))
-      end
-      for j = 0, p.part_n // 8 - 1 do
-        for e = 0, 1, step do
-          local at = 8 * j + e
-          local from = at > 0 and "c + " .. at or "c"
-          add("  x = 0;")
-          if pairs_ then
-            add(("  if (%d < left) gg_ld_u32(&x, (const unsigned *)(%s));"):format(at, from))
-          else
-            add(("  if (%d < left) gg_ld_%s(&x, %s);"):format(at, names.memory_name(t), from))
-          end
-          for one = 0, step - 1 do
-            local acc = self:out(i, 4 * j + 2 * half + e + one)
-            local x = not pairs_ and "x" or one == 0 and "(unsigned short)x" or "(unsigned short)(x >> 16)"
-            add(("  %s = %s;"):format(acc, scalars.plus_c(p, scalars.scaled(p, acc), names.widened(t, x))))
-            if not tma then
-              add(("  if (%d < left) gg_st_%s(d%s, %s);"):format(at, d, at > 0 and " + " .. at or "",
-                names.narrowed(p.type_d, acc)))
-            end
-          end
-        end
-      end
-      add("}")
-    end
+  local function add(indent, list) for _, line in ipairs(list) do lines[#lines + 1] = indent .. line end end
+  if not reads or reads == "" then
+    local direct = not tma and (reads or p.residual)
+    add("", self:apply { scale = true, c = reads, rest = true, store = direct })
+    if not direct then add("", self:store()) end
+    return lines
+  end
+  add("", { ("if (%s) {"):format(reads) })
+  add("  ", self:apply { scale = true, c = true, rest = not tma, store = not tma })
+  add("", { "} else {" })
+  add("  ", self:apply { scale = true, rest = not tma, store = not tma and p.residual })
+  if not tma and not p.residual then add("  ", self:store()) end
+  add("", { "}" })
+  if tma then
+    add("", self:apply { rest = true })
+    add("", self:store())
   end
   return lines
 end
