@@ -8,7 +8,8 @@ local scalars = use("scalars")
 local steps = use("steps")
 
 local store = {
-  methods = { "out", "first_row", "first_column", "sum_parts", "apply", "epilogue", "store", "store_panel", "store_rows" },
+  methods = { "out", "first_row", "first_column", "sum_parts", "apply", "epilogue", "store",
+    "store_panel", "store_rows" },
 }
 
 -- The x-th of a thread's sums in rows 64 i .. of the warpgroup.
