@@ -4,10 +4,10 @@
 
 #include "faults.h"
 
-#define STEPS  "simt nt_ bias_n narrow"
-#define SMOOTH "smem tn_ gelu narrow"
-#define PARTS  "naive tt_ sa_group narrow"
-#define BYTES  "naive nt_ sa_vector narrow"
+#define STEPS   "simt nt_ bias_n narrow"
+#define SMOOTH  "smem tn_ gelu narrow"
+#define PARTS   "naive tt_ sa_group narrow"
+#define VECTORS "naive nt_ sa_vector narrow"
 
 static const seeded_fault epilogue_faults[] = {
     /* -- Order -- */
@@ -25,8 +25,8 @@ static const seeded_fault epilogue_faults[] = {
      "    x = gg_mul_f32(x, scale_d);\n"
      "    absmax = gg_max_u32(absmax, gg_as_u32(x) & 0x7fffffffu);\n",
      1, "wrong-value", NULL, "absmax is", 0},
-    {"beta scaled as well", BYTES, "x = fmaf(beta, ", "x = fmaf(beta * scale_a, ", 1, "wrong-value",
-     NULL, NULL, 0},
+    {"beta scaled as well", VECTORS, "x = fmaf(beta, ", "x = fmaf(beta * scale_a, ", 1,
+     "wrong-value", NULL, NULL, 0},
     /* -- Which value -- */
     {"bias of the next column", STEPS, "p.stride_bias + d_n + 1)", "p.stride_bias + d_n + 2)", 1,
      "wrong-value out-of-bounds", NULL, NULL, 0},
@@ -40,9 +40,9 @@ static const seeded_fault epilogue_faults[] = {
      "0 * p.stride_residual", 1, "wrong-value", NULL, NULL, 0},
     {"scale of B's neighbour", STEPS, "(const float *)p.scale_b + batch * p.n + d_n + 3)",
      "(const float *)p.scale_b + batch * p.n + d_n + 2)", 1, "wrong-value", NULL, NULL, 0},
-    {"scales of A for those of B", BYTES, "(const float *)p.scale_b + batch * p.n + column",
+    {"scales of A for those of B", VECTORS, "(const float *)p.scale_b + batch * p.n + column",
      "(const float *)p.scale_a + batch * p.m + row", 1, "wrong-value", NULL, NULL, 0},
-    {"scales of the first matrix for all", BYTES, "batch * p.m + row", "row", 1, "wrong-value",
+    {"scales of the first matrix for all", VECTORS, "batch * p.m + row", "row", 1, "wrong-value",
      NULL, NULL, 0},
     {"scale of A left out", STEPS, "gg_mul_f32(acc1_2, scale_a)", "acc1_2", 2, "wrong-value", NULL,
      NULL, 0},
@@ -87,8 +87,8 @@ static const seeded_fault epilogue_faults[] = {
      NULL, NULL, 0},
     {"the exponent of silu off by one", PARTS, "(gg_as_u32(turns) << 23)",
      "((gg_as_u32(turns) + 1) << 23)", 1, "wrong-value", NULL, NULL, 0},
-    {"bytes that wrap", BYTES, "gg_cvt_s8(x)", "gg_cvt_s32(x)", 1, "wrong-value", NULL, NULL, 0},
-    {"bytes without their sign", BYTES, "(int)(signed char)a0", "(int)a0", 1, "wrong-value", NULL,
+    {"bytes that wrap", VECTORS, "gg_cvt_s8(x)", "gg_cvt_s32(x)", 1, "wrong-value", NULL, NULL, 0},
+    {"bytes without their sign", VECTORS, "(int)(signed char)a0", "(int)a0", 1, "wrong-value", NULL,
      NULL, 0},
     {"rounding to even left to chance", PARTS, "gg_cvt_bf16(x)",
      "(unsigned short)(gg_as_u32(x) >> 16)", 1, "wrong-value", NULL, NULL, 0},
