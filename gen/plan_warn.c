@@ -184,6 +184,14 @@ static void warn_types(const kernel_plan *p, const model_kernel *k, diag *d) {
   }
 }
 
+/* Sums of f16 are asked for, never chosen; still, few want them. */
+static void warn_sums(const kernel_plan *p, diag *d) {
+  if (p->type_acc != GG_F16) return;
+  spec_report(p->spec, d, DIAG_WARNING, SPEC_DTYPE_ACC, "f16-sums",
+              "f16: sums keep 11 bits, each step of k loses what is below them, and beyond 65504 "
+              "they are infinite; leave dtype.acc out (f32)");
+}
+
 void plan_warn(const kernel_plan *p, diag *d) {
   if (p->variant != VARIANT_FULL) return; /* once for the three kernels of a point */
   model_kernel k = plan_model(p);
@@ -193,4 +201,5 @@ void plan_warn(const kernel_plan *p, diag *d) {
   warn_k_tile(p, &k, d);
   warn_rolled(p, d);
   warn_types(p, &k, d);
+  warn_sums(p, d);
 }

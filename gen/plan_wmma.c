@@ -8,14 +8,18 @@
  * in a strip of its own.
  */
 #include "plan_copy.h"
+#include "plan_epilogue.h"
 
 #include <stdio.h>
 #include <string.h>
 
 enum {
-  OTHER_REGISTERS = 20, /* addresses, bounds, loop; fitted to ptxas (nvcc 13.0, sm_75 to sm_120) */
-  MOST_PADDING = 4,     /* in 16 bytes */
-  MOST_STAGED = 32      /* registers of a narrow kernel for elements on their way */
+  /* Addresses, bounds, loop; tf32 and 8-bit types, whose steps are short, take more for loads that
+   * ptxas moves up. Fitted to ptxas (nvcc 13.0, sm_75 to sm_120): no spill at these. */
+  OTHER_REGISTERS = 20,
+  MORE_LOADS = 32,
+  MOST_PADDING = 4, /* in 16 bytes */
+  MOST_STAGED = 32  /* registers of a narrow kernel for elements on their way */
 };
 
 typedef struct shape {
@@ -30,8 +34,11 @@ typedef struct operand_type {
 
 static const operand_type types[] = {
     {GG_F16, 70, GG_F32, {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}}},
+    {GG_S8, 72, GG_S32, {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}}},
+    {GG_U8, 72, GG_S32, {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}}},
     {GG_BF16, 80, GG_F32, {{16, 16, 16}, {32, 8, 16}, {8, 32, 16}}},
     {GG_TF32, 80, GG_F32, {{16, 16, 8}}},
+    {GG_F64, 80, GG_F64, {{8, 8, 4}}},
 };
 enum { TYPES = sizeof types / sizeof types[0], SHAPES = 3 };
 
@@ -45,21 +52,25 @@ static void choose_types(plan_builder *b) {
   const kernel_plan *p = b->plan;
   const operand_type *t = type_of(p);
   if (t == NULL) {
-    plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
-                "%s is not served by family wmma; use f16, bf16 or tf32, or family simt",
-                dtype_name(p->type_a));
+    plan_refuse(
+        b, SPEC_DTYPE_A, "dtype-family",
+        "%s is no type of wmma; use f16, bf16, tf32, s8, u8 or f64%s", dtype_name(p->type_a),
+        p->type_a == GG_F32 ? " (tf32 is f32 with 10 bits of fraction), or family simt" : "");
     return;
   }
   if (b->gpu->arch < t->arch)
-    plan_refuse(b, SPEC_DTYPE_A, "dtype-gpu", "wmma takes %s from sm_%d on, %s is sm_%d; use f16",
-                dtype_name(p->type_a), t->arch, b->gpu->name, b->gpu->arch);
+    plan_refuse(b, SPEC_DTYPE_A, "dtype-gpu", "wmma takes %s from sm_%d on, %s is sm_%d; use f16%s",
+                dtype_name(p->type_a), t->arch, b->gpu->name, b->gpu->arch,
+                b->gpu->arch >= 72 ? " or s8" : "");
   if (p->type_b != p->type_a)
     plan_refuse(b, SPEC_DTYPE_B, "dtype-family", "%s does not multiply with %s in wmma; use %s",
                 dtype_name(p->type_b), dtype_name(p->type_a), dtype_name(p->type_a));
-  if (p->type_acc != t->acc)
+  bool half = p->type_a == GG_F16 && p->type_acc == GG_F16; /* legal, with a warning */
+  if (p->type_acc != t->acc && !half)
     plan_refuse(b, SPEC_DTYPE_ACC, "dtype-family", "%s where wmma sums %s in %s; use that",
                 dtype_name(p->type_acc), dtype_name(p->type_a), dtype_name(t->acc));
   plan_require_output(b);
+  plan_refuse_parts(b);
 }
 
 static void choose_instruction(plan_builder *b) {
@@ -350,9 +361,11 @@ static void choose_residency(plan_builder *b) {
                   columns * fragment_words(p->inst_n, p->inst_k, p->element);
   int staged = staged_registers(p);
   int pointers = pointer_registers(p, 0) + pointer_registers(p, 1);
-  int total = accumulators + fragments + staged + pointers + OTHER_REGISTERS;
+  bool short_steps = p->element == 1 || p->type_a == GG_TF32;
+  int other = OTHER_REGISTERS + (short_steps ? MORE_LOADS : 0);
+  int total = accumulators + fragments + staged + pointers + other;
   SET(registers, total, "%d accumulators + %d fragments + %d staged + %d pointers + %d other",
-      accumulators, fragments, staged, pointers, OTHER_REGISTERS);
+      accumulators, fragments, staged, pointers, other);
   int wanted = round_up(total, 8);
   int blocks = 1;
   while (blocks + 1 <= plan_blocks_by_registers(b, wanted) &&
@@ -379,10 +392,13 @@ static void choose_residency(plan_builder *b) {
 static void choose_store(plan_builder *b) {
   kernel_plan *p = b->plan;
   bool narrow = b->variant == VARIANT_NARROW;
-  SET(vector, p->type_acc == GG_F64 ? 2 : 4, "sums that a lane takes from shared memory at once");
-  SET(store_vector, narrow ? 1 : p->vector,
-      narrow ? "one element: any pointer" : "as from shared memory");
-  SET(align_c, p->store_vector * p->element_d, "of one load of C");
+  SET(vector,
+      narrow                  ? 1
+      : p->type_acc == GG_F64 ? 2
+                              : 4,
+      narrow ? "one element: any pointer" : "sums that a lane takes from shared memory at once");
+  SET(store_vector, p->vector, "as from shared memory");
+  SET(align_c, p->store_vector * dtype_bytes(p->type_c), "of one load of C");
   SET(align_d, p->store_vector * p->element_d, "of one store of D");
 }
 
@@ -400,15 +416,17 @@ static void estimate_code(plan_builder *b) {
   SET(loop_bytes, 16 * body, "16 bytes x (%d x %d products + 2 x %d loads + %d for copies + 24)",
       products, machine, loads, copies);
   int strip = p->inst_m * p->warp_n / 32;
-  SET(code_bytes, 32 * body + 16 * copies * (p->stages + 1) + rows * strip * 16 * 12 + 8192,
-      "loop and drain, prologue, about 12 instructions an output of %d strips, 8 KB around", rows);
+  int each = 12 + plan_step_instructions(p);
+  SET(code_bytes, 32 * body + 16 * copies * (p->stages + 1) + rows * strip * 16 * each + 8192,
+      "loop and drain, prologue, about %d instructions an output of %d strips, 8 KB around", each,
+      rows);
   SET(compile_seconds, 30, "budget of every kernel");
   SET(copy_gap, 1, "wmma.mma between two copies");
 }
 
-const spec_field plan_takes_wmma[] = {SPEC_TILE_K, SPEC_WARP_M, SPEC_WARP_N,     SPEC_INST_M,
-                                      SPEC_INST_N, SPEC_INST_K, SPEC_STAGES,     SPEC_PADDING,
-                                      SPEC_COPY_A, SPEC_COPY_B, SPEC_FIELD_COUNT};
+const spec_field plan_takes_wmma[] = {
+    SPEC_TILE_K, SPEC_WARP_M,  SPEC_WARP_N, SPEC_INST_M, SPEC_INST_N,          SPEC_INST_K,
+    SPEC_STAGES, SPEC_PADDING, SPEC_COPY_A, SPEC_COPY_B, PLAN_EPILOGUE_FIELDS, SPEC_FIELD_COUNT};
 
 void plan_make_wmma(plan_builder *b) {
   kernel_plan *p = b->plan;

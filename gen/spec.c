@@ -31,11 +31,13 @@ static const int dtype_sizes[] = {0, 8, 4, 4, 2, 2, 1, 1, 1, 1, 4};
 
 #define LENGTH(array) (sizeof(array) / sizeof *(array))
 
-const char *const spec_warning_codes[] = {
-    "loop-code",  "block-fmas",   "bank-conflict", "ring-synchronous",
-    "ring-short", "tile-k-large", "rolled-loop",   "no-tensor-cores",
-    "unaligned",  "few-blocks",   "tail-wave",     "l2-reuse",
-    NULL};
+const char *const spec_warning_codes[] = {"loop-code",     "block-fmas",
+                                          "bank-conflict", "ring-synchronous",
+                                          "ring-short",    "tile-k-large",
+                                          "rolled-loop",   "no-tensor-cores",
+                                          "unaligned",     "few-blocks",
+                                          "tail-wave",     "l2-reuse",
+                                          "f16-sums",      NULL};
 
 const spec_field_info *spec_info(spec_field f) {
   return &fields[f];

@@ -9,21 +9,23 @@
 
 gpu "h100-sxm"
 
+local one = { "ring-synchronous" } -- one stage, and no word about it: that is what rung 5 changes
+
 -- 1. One warp, one fragment of D: every product waits for two loads of its own.
-gemm { family = "wmma", dtype = "f16", layout = "nt", tile = { m = 16, n = 16, k = 16 }, stages = 1 }
+gemm { family = "wmma", dtype = "f16", layout = "nt", tile = { m = 16, n = 16, k = 16 }, stages = 1, allow = one }
 
 -- 2. One warp, 4 x 2 fragments of D: each fragment of A serves two products, each of B four.
-gemm { family = "wmma", dtype = "f16", layout = "nt", tile = { m = 64, n = 32, k = 64 }, stages = 1 }
+gemm { family = "wmma", dtype = "f16", layout = "nt", tile = { m = 64, n = 32, k = 64 }, stages = 1, allow = one }
 
 -- 3. Eight such warps share what a block copies; rows of shared memory as they come: 8 rows of a
 --    fragment begin in the same bank.
 gemm {
   family = "wmma", dtype = "f16", layout = "nt", tile = { m = 128, n = 128, k = 64 }, stages = 1,
-  padding = 0,
+  padding = 0, allow = one,
 }
 
 -- 4. Rows padded by 16 bytes: the 8 rows lie in different banks.
-gemm { family = "wmma", dtype = "f16", layout = "nt", tile = { m = 128, n = 128, k = 64 }, stages = 1 }
+gemm { family = "wmma", dtype = "f16", layout = "nt", tile = { m = 128, n = 128, k = 64 }, stages = 1, allow = one }
 
 -- 5. A ring of three stages: cp.async brings the tiles after the next while this one is computed. All
 --    of it is what the plan chooses; in every layout, since wmma reads rows and columns alike.

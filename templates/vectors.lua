@@ -6,7 +6,7 @@ local names = use("names")
 local vectors = {}
 
 -- Words of v elements of dtype: primitive suffix, C type, how many. Floats as wide as words stay floats.
-local function words(dtype, v)
+function vectors.words(dtype, v)
   local bytes = names.bytes(dtype)
   if bytes >= 4 then return names.memory_name(dtype), names.memory_type(dtype), v end
   if v == 1 then return names.memory_name(dtype), names.memory_type(dtype), 1 end
@@ -18,26 +18,28 @@ local function pointer(dtype, c_type, text, const)
   return c_type == names.memory_type(dtype) and text or names.cast(const .. c_type, text)
 end
 
+-- The v elements in words called `name`0 .., as expressions of the type that memory has.
+function vectors.elements(dtype, v, name)
+  local _, _, n = vectors.words(dtype, v)
+  local elements, bits, T = {}, 8 * names.bytes(dtype), names.memory_type(dtype)
+  for e = 0, v - 1 do
+    local text, shift = name .. e * n // v, e * bits % 32
+    if n < v then text = ("(%s)%s"):format(T, shift > 0 and ("(%s >> %d)"):format(text, shift) or text) end
+    elements[e + 1] = text
+  end
+  return elements
+end
+
 -- Lines that load v elements of dtype by gg_ld from `address` into words called `name`0 .., and the
--- elements as expressions of the type that memory has.
+-- elements.
 function vectors.load(dtype, v, name, address)
-  local suffix, c_type, n = words(dtype, v)
+  local suffix, c_type, n = vectors.words(dtype, v)
   local lines = {
     ("%s %s;"):format(c_type, names.list(name, 0, n - 1)),
     ("gg_ld_%s(%s, %s);"):format(names.vector(suffix, n), names.list("&" .. name, 0, n - 1),
       pointer(dtype, c_type, address, "const ")),
   }
-  local elements, bits = {}, 8 * names.bytes(dtype)
-  for e = 0, v - 1 do
-    local word, shift = e * n // v, e * bits % 32
-    local text = name .. word
-    if n < v then
-      local T = names.memory_type(dtype)
-      text = shift > 0 and ("(%s)(%s >> %d)"):format(T, text, shift) or ("(%s)%s"):format(T, text)
-    end
-    elements[e + 1] = text
-  end
-  return lines, elements
+  return lines, vectors.elements(dtype, v, name)
 end
 
 -- One word of neighbouring elements, from variables of type `from`, the first in the low bits.
@@ -57,7 +59,7 @@ end
 -- words called `name`0 .. where several share one.
 function vectors.store(p, dtype, values, name, address, from)
   local v = #values
-  local suffix, c_type, n = words(dtype, v)
+  local suffix, c_type, n = vectors.words(dtype, v)
   local lines, items = {}, {}
   for w = 0, n - 1 do
     local mine = table.move(values, w * v // n + 1, (w + 1) * v // n, 1, {})

@@ -155,46 +155,40 @@ local function stage(p, i, add)
   end
 end
 
--- Variables x0 .. of the epilogue's type: the lane's sums at (row, column) of the strip.
+-- Variables x0 .. of the epilogue's type, and the lane's sums at (row, column) of the strip as expressions.
 local function take(p, add)
   local v, size, E = p.vector, names.bytes(p.type_acc), names.c_type(p.type_epilogue)
   local at = ("strip + (unsigned)(row * D_PITCH + column * %d)"):format(size)
-  local sums_in = {}
+  local own = {}
   if p.type_acc == p.type_epilogue and p.type_acc ~= "s32" then
     add(("%s %s;"):format(E, names.list("x", 0, v - 1)))
     add(("gg_lds_%s(%s, %s);"):format(names.vector(p.type_acc, v), names.list("&x", 0, v - 1), at))
-    for e = 0, v - 1 do sums_in[e + 1] = "x" .. e end
-    return sums_in
+    for e = 0, v - 1 do own[e + 1] = "x" .. e end
+    return own
   end
-  local n = v * size // 4
-  add(("unsigned %s;"):format(names.list("s", 0, n - 1)))
-  add(("gg_lds_%s(%s, %s);"):format(names.vector("u32", n), names.list("&s", 0, n - 1), at))
-  for e = 0, v - 1 do
-    local word = "s" .. e * size // 4
-    if size == 2 then
-      word = ("(unsigned short)%s"):format(e % 2 == 1 and ("(%s >> 16)"):format(word) or word)
-    else
-      word = "(int)" .. word
-    end
-    sums_in[e + 1] = word
+  local suffix, c_type, n = vectors.words(p.type_acc, v)
+  add(("%s %s;"):format(c_type, names.list("s", 0, n - 1)))
+  add(("gg_lds_%s(%s, %s);"):format(names.vector(suffix, n), names.list("&s", 0, n - 1), at))
+  own = vectors.elements(p.type_acc, v, "s")
+  if p.type_acc == "s32" then
+    for e = 1, v do own[e] = "(int)" .. own[e] end
   end
   add(("%s %s;"):format(E, names.list("x", 0, v - 1)))
-  return sums_in
+  return own
 end
 
--- The steps for elements first .. first + v - 1 of the lane's, all of which lie in D, and their store.
-local function deliver(p, sums_in, first, v, row, add)
-  local E = p.type_epilogue
+-- The steps for the lane's elements, all of which lie in D, and their store.
+local function finish(p, own, row, add)
+  local v, last = p.vector, p.vector - 1
   local function at(text, ld)
-    return ("%s + %s * p.%s + column%s"):format(text, row:find(" ") and "(" .. row .. ")" or row, ld,
-      first > 0 and " + " .. first or "")
+    return ("%s + %s * p.%s + column"):format(text, row:find(" ") and "(" .. row .. ")" or row, ld)
   end
   local function each(lines, indent)
     for _, line in ipairs(lines) do add((indent or "") .. line) end
   end
-  for e = first, first + v - 1 do
+  for e = 0, last do
     each(steps.column(p, e, ("(d_n + column + %d)"):format(e)))
-    local value = steps.scaled(p, "x" .. e, { acc = sums_in[e + 1], row = "", column = e })
+    local value = steps.scaled(p, "x" .. e, { acc = own[e + 1], row = "", column = e })
     if value ~= "x" .. e then add(("x%d = %s;"):format(e, value)) end
   end
   local reads = scalars.reads_c(p)
@@ -202,21 +196,21 @@ local function deliver(p, sums_in, first, v, row, add)
     add(reads == "" and "{" or "if (" .. reads .. ") {")
     local lines, c = vectors.load(p.type_c, v, "c", at("c", "ldc"))
     each(lines, "  ")
-    for e = first, first + v - 1 do add(("  x%d = %s;"):format(e, steps.plus_c(p, "x" .. e, c[e - first + 1]))) end
+    for e = 0, last do add(("  x%d = %s;"):format(e, steps.plus_c(p, "x" .. e, c[e + 1]))) end
     add("}")
   end
   local residual = {}
   if p.residual then
     local lines
-    lines, residual = vectors.load(p.type_d, v, "r" .. first .. "_", at("residual", "ld_residual"))
+    lines, residual = vectors.load(p.type_d, v, "r", at("residual", "ld_residual"))
     each(lines)
   end
   local values = {}
-  for e = first, first + v - 1 do
-    each(steps.rest(p, "x" .. e, { row = "", column = e, residual = residual[e - first + 1] }))
-    values[#values + 1] = "x" .. e
+  for e = 0, last do
+    each(steps.rest(p, "x" .. e, { row = "", column = e, residual = residual[e + 1] }))
+    values[e + 1] = "x" .. e
   end
-  each(vectors.store(p, p.type_d, values, "y", at("d", "ldd"), E))
+  each(vectors.store(p, p.type_d, values, "y", at("d", "ldd"), p.type_epilogue))
 end
 
 -- Row i of the warp's fragments: sums to the strip, then each lane takes p.vector neighbours at a time.
@@ -239,24 +233,9 @@ function wmma.deliver(p, i)
     add(("if (%s < m_left && column < n_left) {"):format(row))
     indent = "    "
   end
-  local sums_in = take(p, add)
+  local own = take(p, add)
   for _, line in ipairs(steps.row(p, "", ("(d_m + %s)"):format(row))) do add(line) end
-  if p.store_vector == p.vector then
-    deliver(p, sums_in, 0, p.vector, row, add)
-  else
-    for e = 0, p.vector - 1 do
-      local outer = indent
-      if guarded and e > 0 then
-        add(("if (column + %d < n_left) {"):format(e))
-      else
-        add("{")
-      end
-      indent = outer .. "  "
-      deliver(p, sums_in, e, 1, row, add)
-      indent = outer
-      add("}")
-    end
-  end
+  finish(p, own, row, add)
   if guarded then
     indent = "  "
     add("}")

@@ -115,17 +115,28 @@ static void store(emu_world *w, emu_warp *p, uint32_t mask) {
   move(w, p, mask, 1);
 }
 
+/* Bytes of a fragment in each lane; f16 fragments of A and B have each element twice. */
+static unsigned lane_bytes(unsigned spec) {
+  int major, minor;
+  if (role_of(spec) < 2 && shape_of(spec) != 4 && type_of(spec) == EMU_F16) return 32;
+  matrix_of(spec, &major, &minor);
+  return (unsigned)(major * minor / EMU_WARP * bytes_of(spec));
+}
+
+/* PTX asks that rows begin at multiples of the lane's part of the fragment; of the leading
+ * dimension the programming guide asks less. */
 static void access_memory(const memory_arg *a, unsigned spec, int stores, int line) {
   emu_world *w = ggi_emu_world;
   unsigned bytes = (unsigned)bytes_of(spec);
   ggi_emu_step(w, line);
   uintptr_t at = a->p != NULL ? (uintptr_t)a->p : a->off;
-  if (at % 32 != 0 || a->ld * bytes % 16 != 0) {
+  unsigned start = lane_bytes(spec), apart = start < 16 ? start : 16;
+  if (at % start != 0 || a->ld * bytes % apart != 0) {
     ggi_emu_report(w, GG_EMU_MISALIGNED, line, 0,
-                   "%s by %s: the address must be a multiple of 32 bytes, the leading dimension of "
-                   "16",
+                   "%s by %s: the address must be a multiple of %u bytes, the leading dimension of "
+                   "%u",
                    stores ? "gg_wmma_store" : "gg_wmma_load",
-                   ggi_emu_thread_name(w, w->current->agent).s);
+                   ggi_emu_thread_name(w, w->current->agent).s, start, apart);
   }
   ggi_emu_collective(w, a, stores ? store : load, spec, stores ? "gg_wmma_store" : "gg_wmma_load",
                      line);

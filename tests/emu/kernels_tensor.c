@@ -77,6 +77,19 @@ void wmma_f64(const gg_args p) {
   gg_wmma_store_d_m8n8k4_f64_col_global(p.d, c, 8);
 }
 
+/* The address is a multiple of the lane's bytes: 32 of f16, 8 of s8, 16 of f16 sums. */
+void wmma_misaligned(const gg_args p) {
+  unsigned a[8], c[4] = {0};
+  const char *at = p.a;
+  gg_wmma_load_a_m16n16k16_s8_row_global(a, at + 8, 16);
+  gg_wmma_load_a_m16n16k16_s8_row_global(a, at + 4, 16); /* @wmma_s8_at_4 */
+  gg_wmma_load_a_m16n16k16_f16_row_global(a, at, 24);
+  gg_wmma_load_a_m16n16k16_f16_row_global(a, at + 16, 24); /* @wmma_f16_at_16 */
+  gg_wmma_load_a_m16n16k16_f16_row_global(a, at, 20);      /* @wmma_f16_apart_40 */
+  gg_wmma_store_d_m16n16k16_f16_row_global((char *)p.d + 16, c, 24);
+  gg_wmma_store_d_m16n16k16_f16_row_global((char *)p.d + 8, c, 24); /* @wmma_sums_at_8 */
+}
+
 /* -- Neighbours share a word but no byte; with p.k = 1 they share a byte -- */
 
 void narrow(const gg_args p) {

@@ -109,6 +109,16 @@ static void wmma_doubles(void **state) {
     }
 }
 
+static void wmma_alignment(void **state) {
+  rig *r = *state;
+  r->args.a = device(r, 2048, "A");
+  r->args.d = device(r, 2048, "D");
+  r->threads = 32;
+  rig_expect(r, wmma_misaligned, GG_EMU_MISALIGNED, "wmma_s8_at_4", NULL, GG_EMU_MISALIGNED,
+             "wmma_f16_at_16", NULL, GG_EMU_MISALIGNED, "wmma_f16_apart_40", NULL,
+             GG_EMU_MISALIGNED, "wmma_sums_at_8", NULL, 0);
+}
+
 /* -- mma of doubles -- */
 
 static void mma_f64(void **state) {
@@ -432,6 +442,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(wmma, setup, teardown),
       cmocka_unit_test_setup_teardown(wmma_doubles, setup, teardown),
+      cmocka_unit_test_setup_teardown(wmma_alignment, setup, teardown),
       cmocka_unit_test_setup_teardown(mma_f64, setup, teardown),
       cmocka_unit_test(formats),
       cmocka_unit_test_setup_teardown(kept_nan, setup, teardown),
