@@ -24,7 +24,8 @@ SKIPPED = 77
 # What the subset covers, for each family.
 COVERED = (("arch",), ("type_a",), ("type_acc",), ("layout", "variant"), ("alpha",), ("beta",),
            ("k_slices",), ("stages",), ("swizzle",), ("path_a", "path_b"), ("unroll_k",),
-           ("unroll_stages",), ("fragments",), ("order",))
+           ("unroll_stages",), ("fragments",), ("order",), ("type_d",), ("bias",), ("activation",),
+           ("residual",), ("scale_a",), ("scale_b",), ("absmax",))
 
 
 def subset(kernels):

@@ -11,7 +11,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 
-"$gemmgen" "$source"/specs/*.lua "$here/architectures.lua" -o "$work/out"
+"$gemmgen" "$source"/specs/*.lua "$here/architectures.lua" "$here/epilogues.lua" -o "$work/out"
 all=
 [ "${GEMMGEN_COMPILE:-}" != all ] || all=--all
 sh "$here/python.sh" "$here/compile.py" $all "$work/out"
