@@ -19,10 +19,6 @@ void plan_epilogue(plan_builder *b) {
   TAKE(absmax, ABSMAX, 0, NULL, "none unless asked");
   if (p->scale_d != GG_SCALING_NONE && p->scale_d != GG_SCALING_TENSOR)
     plan_refuse(b, SPEC_SCALE_D, "scaling", "D has one scale for all of it; use \"tensor\"");
-  if (p->absmax && b->gpu->arch < 80)
-    plan_refuse(b, SPEC_ABSMAX, "family-gpu",
-                "absmax takes redux.sync, which is there from sm_80 on, %s is sm_%d; leave it out",
-                b->gpu->name, b->gpu->arch);
   if (p->type_acc == GG_F64)
     SET(type_epilogue, GG_F64, "as the accumulator");
   else if (p->type_acc == GG_S32 && p->type_d == GG_S32 && !has_steps(p))
