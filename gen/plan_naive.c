@@ -14,7 +14,7 @@ static int words_of(const kernel_plan *p) {
 }
 
 static int register_estimate(const kernel_plan *p) {
-  return 24 + words_of(p) * (1 + 2 * p->unroll_k) + plan_step_registers(p);
+  return 23 + words_of(p) * (1 + 2 * p->unroll_k) + plan_step_registers(p);
 }
 
 static bool is_integer(int type) {
@@ -77,7 +77,7 @@ void plan_make_naive(plan_builder *b) {
   SET(shared_bytes, 0, "no shared memory");
   TAKE(raster_along, RASTER_ALONG, RASTER_N, "r", "blocks of a row follow each other");
   TAKE(raster_group, RASTER_GROUP, 1, "g", "plain order");
-  SET(registers, register_estimate(p), "24 for addresses and bounds, %d words x (1 + 2 x %d)%s",
+  SET(registers, register_estimate(p), "23 for addresses and bounds, %d words x (1 + 2 x %d)%s",
       words_of(p), p->unroll_k, plan_step_registers(p) > 0 ? ", the epilogue's" : "");
   TAKE(min_blocks, MIN_BLOCKS, 1, "mb", "the compiler is free");
   plan_register_limit(b);

@@ -63,9 +63,11 @@ static void choose_groups(plan_builder *b) {
       accumulators, groups, consumer, producer, b->gpu->registers_sm);
   if (b->variant == VARIANT_EDGE && accumulators > ROOMY_ACCUMULATORS && b->result == PLAN_OK)
     b->result = PLAN_SAME; /* no registers for pointers into D: other kernels take such calls */
-  SET(registers, 65536 / p->threads / 8 * 8, "at entry, before setmaxnreg: %d / %d threads",
+  int entry = 65536 / p->threads / 8 * 8;
+  SET(registers, entry < consumer ? entry : consumer,
+      "at entry, before setmaxnreg: %d / %d threads, at most what a computing one gets",
       b->gpu->registers_sm, p->threads);
-  SET(register_limit, p->registers, "as allocated at entry");
+  SET(register_limit, entry, "as may be allocated at entry");
   SET(min_blocks, 1, "the ring takes the SM's shared memory");
 }
 

@@ -52,16 +52,65 @@ sweep {
   allow = { "ring-short", "tile-k-large" },
 }
 
--- Tensor cores of Hopper: every tile that the family has, short and long rings.
+-- Tensor cores of Hopper: tiles small and large, short and long rings.
 sweep {
   family = "wgmma",
   dtype = "bf16",
-  layout = { "nt", "nn" },
+  layout = "nt",
   tile = {
     { m = 64, n = 64 }, { m = 64, n = 128 }, { m = 64, n = 256 },
     { m = 128, n = 64 }, { m = 128, n = 128 }, { m = 128, n = 192 }, { m = 128, n = 256 },
     { m = 192, n = 128 }, { m = 192, n = 192 }, { m = 256, n = 64 }, { m = 256, n = 128 },
   },
-  stages = { 2, 3, 4, 6 },
+  stages = { 2, 4 },
+  dispatch = { edge = false },
   allow = { "ring-short" },
+}
+
+-- The other forms: groups in turn, one tile a block, blocks that share k.
+sweep {
+  family = "wgmma",
+  dtype = "bf16",
+  layout = "nt",
+  tile = { { m = 64, n = 128 }, { m = 64, n = 256 }, { m = 128, n = 128 }, { m = 128, n = 208 } },
+  schedule = "pingpong",
+  dispatch = { edge = false },
+}
+sweep {
+  family = "wgmma",
+  dtype = "bf16",
+  layout = "nt",
+  tile = {
+    { m = 64, n = 64 }, { m = 64, n = 128 }, { m = 128, n = 96 }, { m = 128, n = 256 },
+    { m = 192, n = 200 },
+  },
+  persistent = false,
+  dispatch = { edge = false },
+}
+sweep {
+  family = "wgmma",
+  dtype = "bf16",
+  layout = "nt",
+  tile = { { m = 64, n = 64 }, { m = 128, n = 128 }, { m = 128, n = 256 } },
+  cluster = { k = { 2, 4, 8 } },
+  dispatch = { edge = false },
+}
+
+-- Other layouts and types.
+sweep {
+  family = "wgmma",
+  dtype = "bf16",
+  layout = "nn",
+  tile = {
+    { m = 64, n = 64 }, { m = 128, n = 128 }, { m = 128, n = 192 }, { m = 128, n = 256 },
+    { m = 256, n = 128 },
+  },
+  dispatch = { edge = false },
+}
+sweep {
+  family = "wgmma",
+  dtype = { a = "e4m3", d = "bf16" },
+  layout = "nt",
+  tile = { { m = 64, n = 64 }, { m = 64, n = 128 }, { m = 128, n = 128 }, { m = 128, n = 256 } },
+  dispatch = { edge = false },
 }
