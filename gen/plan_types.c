@@ -56,29 +56,17 @@ static bool converts(int epilogue, int type) {
   }
 }
 
-/* The first architecture that converts f32 to the type (D) or back (C). */
-static int converted_from(int type, bool to) {
-  if (type == GG_E4M3 || type == GG_E5M2) return 89;
-  return type == GG_BF16 && to ? 80 : 70;
-}
-
 void plan_require_output(plan_builder *b) {
   const kernel_plan *p = b->plan;
   const struct {
     spec_field field;
     int type;
   } matrices[] = {{SPEC_DTYPE_D, p->type_d}, {SPEC_DTYPE_C, p->type_c}};
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2; ++i)
     if (!converts(p->type_epilogue, matrices[i].type))
       plan_refuse(b, matrices[i].field, "dtype-family",
                   "%s, but alpha, beta and the other steps compute in %s, which has no conversion "
                   "%s it; use %s",
                   dtype_name(matrices[i].type), dtype_name(p->type_epilogue),
                   i == 0 ? "to" : "from", dtype_name(p->type_epilogue));
-    else if (b->gpu->arch < converted_from(matrices[i].type, i == 0))
-      plan_refuse(b, matrices[i].field, "dtype-gpu",
-                  "%s is converted from sm_%d on, %s is sm_%d; use f16 or f32",
-                  dtype_name(matrices[i].type), converted_from(matrices[i].type, i == 0),
-                  b->gpu->name, b->gpu->arch);
-  }
 }
