@@ -78,6 +78,7 @@ static const setting shapes[][12] = {
     {{SPEC_LAYOUT, LAYOUT_NN}, {SPEC_UNROLL_K, 1}, {END, 0}},
     {{SPEC_FAMILY, FAMILY_NAIVE}, {END, 0}},
     {{SPEC_FAMILY, FAMILY_SMEM}, {SPEC_LAYOUT, LAYOUT_TN}, {END, 0}},
+    {{SPEC_ACTIVATION, GG_ACTIVATION_GELU}, {SPEC_RESIDUAL, 1}, {SPEC_ABSMAX, 1}, {END, 0}},
     {{SPEC_FAMILY, FAMILY_WMMA}, {SPEC_DTYPE_A, GG_F16}, {SPEC_LAYOUT, LAYOUT_TN}, {END, 0}},
     {{SPEC_FAMILY, FAMILY_WGMMA}, {SPEC_DTYPE_A, GG_F16}, {SPEC_LAYOUT, LAYOUT_NN}, {END, 0}},
 };
@@ -360,8 +361,66 @@ static void variants_ask_for_what_they_need(void **state) {
   plan_free(&p);
 }
 
+/* f64 where sums are, s32 where all is whole, else f32. */
+static void steps_have_their_type(void **state) {
+  (void)state;
+  static const struct {
+    int a, d, acc, bias, epilogue;
+  } cases[] = {{GG_F32, GG_F32, GG_F32, 0, GG_F32},   {GG_F64, GG_F64, GG_F64, 1, GG_F64},
+               {GG_BF16, GG_BF16, GG_F32, 1, GG_F32}, {GG_S8, GG_S32, GG_S32, 0, GG_S32},
+               {GG_S8, GG_S32, GG_S32, 1, GG_F32},    {GG_S8, GG_S8, GG_S32, 0, GG_F32},
+               {GG_F32, GG_F32, GG_F64, 0, GG_F64},   {GG_F16, GG_F16, GG_F16, 0, GG_F32}};
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+    kernel_spec s = spec_of("h100-sxm", (setting[]){{SPEC_FAMILY, FAMILY_NAIVE},
+                                                    {SPEC_DTYPE_A, cases[i].a},
+                                                    {SPEC_DTYPE_D, cases[i].d},
+                                                    {SPEC_DTYPE_ACC, cases[i].acc},
+                                                    {SPEC_BIAS, cases[i].bias},
+                                                    {END, 0}});
+    kernel_plan p;
+    made(&s, VARIANT_NARROW, &p);
+    assert_int_equal(p.type_epilogue, cases[i].epilogue);
+    plan_free(&p);
+  }
+}
+
+/* Of 8 x 8 f64 outputs a thread has 128 registers of accumulators, 32 for bias and scales of its
+ * columns and 12 for silu; 26 others. A row of C and residual takes 32: of two rows there is one
+ * too many for 255 - 8. In f32 the same epilogue has room for all four. */
+static void rows_in_flight_are_what_registers_leave(void **state) {
+  (void)state;
+  kernel_spec s = spec_of("h100-sxm", (setting[]){{SPEC_DTYPE_A, GG_F64},
+                                                  {SPEC_BIAS, GG_BIAS_N},
+                                                  {SPEC_SCALE_B, GG_SCALING_VECTOR},
+                                                  {SPEC_ACTIVATION, GG_ACTIVATION_SILU},
+                                                  {SPEC_RESIDUAL, 1},
+                                                  {END, 0}});
+  kernel_plan p;
+  made(&s, VARIANT_FULL, &p);
+  assert_int_equal(p.thread_m * p.thread_n, 64);
+  assert_int_equal(p.vector, 2);
+  assert_int_equal(p.epilogue_rows, 1);
+  plan_free(&p);
+  s.value[SPEC_DTYPE_A] = GG_F32;
+  s.value[SPEC_DTYPE_D] = GG_F16;
+  s.value[SPEC_DTYPE_C] = GG_F32;
+  made(&s, VARIANT_FULL, &p);
+  assert_int_equal(p.vector, 4);
+  assert_int_equal(p.epilogue_rows, 4);
+  assert_int_equal(p.align_c, 16);
+  assert_int_equal(p.align_d, 8);
+  plan_free(&p);
+  s.value[SPEC_BIAS] = s.value[SPEC_SCALE_B] = s.value[SPEC_ACTIVATION] = SPEC_UNSET;
+  s.value[SPEC_RESIDUAL] = SPEC_UNSET;
+  made(&s, VARIANT_FULL, &p);
+  assert_null(p.why[PLAN_epilogue_rows]); /* alpha and beta alone: no steps to plan for */
+  plan_free(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(steps_have_their_type),
+      cmocka_unit_test(rows_in_flight_are_what_registers_leave),
       cmocka_unit_test(shared_bandwidth_chooses_the_thread_tile),
       cmocka_unit_test(stage_bytes_are_those_of_the_tile),
       cmocka_unit_test(every_number_has_a_reason_and_plans_are_pure),
