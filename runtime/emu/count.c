@@ -246,6 +246,20 @@ void ggi_emu_count_copy(emu_world *w, unsigned op, int line, uint64_t off, uint6
   s->source[at] = source;
 }
 
+void ggi_emu_count_warp(emu_world *w, emu_warp *p, unsigned op, int shared,
+                        const uint64_t addr[EMU_WARP], uint32_t mask, unsigned bytes, int load) {
+  uint8_t each[EMU_WARP];
+  emu_site *s = site_of(p, op, p->wait_line);
+  if (s == NULL) {
+    w->short_of_memory = 1;
+    return;
+  }
+  memset(each, (int)bytes, sizeof each);
+  add(s, shared,
+      shared ? ggi_emu_cost_shared(mask, addr, bytes, load)
+             : ggi_emu_cost_global(mask, addr, each));
+}
+
 /* -- Results -- */
 
 static gg_emu_access *access_of(gg_emu *e, const emu_site *s, int shared) {

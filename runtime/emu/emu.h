@@ -383,6 +383,9 @@ struct emu_site {
 
 void ggi_emu_count_slow(emu_world *w, unsigned op, int line, uint64_t addr);
 void ggi_emu_count_copy(emu_world *w, unsigned op, int line, uint64_t off, uint64_t source);
+/* One access that the lanes of `mask` make together, at the warp's line. */
+void ggi_emu_count_warp(emu_world *w, emu_warp *p, unsigned op, int shared,
+                        const uint64_t addr[EMU_WARP], uint32_t mask, unsigned bytes, int load);
 /* Evaluates what the warp's lanes have done; the next executions are aligned anew. */
 void ggi_emu_count_align(emu_warp *p);
 void ggi_emu_count_forget(emu_warp *p);

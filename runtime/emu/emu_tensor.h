@@ -3,7 +3,7 @@
  *   collective.c    lanes of a warp meet; shuffles and reductions
  *   matrix.c        ldmatrix, stmatrix
  *   tensor.c        number formats: pure; tensor_sum.c how tensor cores add: pure
- *   mma.c, wmma.c   fragments of mma.sync and wmma
+ *   mma.c, wmma.c   fragments of mma.sync and wmma; wmma_count.c what wmma's accesses cost
  *   mbarrier.c      mbarriers
  *   tensor_map.c    the emulator's tensor maps: encoding, boxes
  *   tma_load.c      bulk and tensor loads
@@ -96,6 +96,21 @@ typedef struct emu_sum {
 /* c[m][n] += sum over k of a[m][k] b[k][n]; n in multiples of 8, k <= EMU_K_MOST. */
 void ggi_emu_sum(const emu_sum *s, float *c, int ldc, const float *a, int lda, const float *b,
                  int ldb, int m, int n, int k);
+
+/* -- wmma_count.c -- */
+
+/* A matrix that wmma loads or stores. */
+typedef struct emu_wmma {
+  int m, n;                 /* of the shape */
+  int role;                 /* 0 A, 1 B, 2 C or D */
+  int rows, columns, bytes; /* of an element */
+  int column;               /* 1: it lies by columns */
+  unsigned ld;
+  uint64_t start[EMU_WARP]; /* address, by lane */
+} emu_wmma;
+
+void ggi_emu_wmma_count(emu_world *w, emu_warp *p, uint32_t mask, const emu_wmma *m, int shared,
+                        int stores);
 
 /* -- mbarrier.c -- */
 

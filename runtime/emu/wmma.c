@@ -77,10 +77,50 @@ static uint8_t *piece(emu_world *w, emu_warp *p, emu_thread *t, const memory_arg
   return at;
 }
 
+static const char *name_of(int stores) {
+  return stores ? "gg_wmma_store" : "gg_wmma_load";
+}
+
+/* All lanes must name the same matrix. */
+static void check_alike(emu_world *w, const emu_warp *p, uint32_t mask, int stores) {
+  const memory_arg *first = p->arg[__builtin_ctz(mask)];
+  for (uint32_t m = mask; m != 0; m &= m - 1) {
+    const memory_arg *a = p->arg[__builtin_ctz(m)];
+    if (a->p == first->p && a->off == first->off && a->ld == first->ld) continue;
+    ggi_emu_report(
+        w, GG_EMU_DESCRIPTOR, p->wait_line, 0,
+        "%s by %s with another address or leading dimension than other lanes of its warp",
+        name_of(stores), ggi_emu_thread_name(w, p->first + (uint32_t)__builtin_ctz(m)).s);
+    return;
+  }
+}
+
+static void count(emu_world *w, emu_warp *p, uint32_t mask, int stores) {
+  unsigned spec = p->collective_op;
+  const memory_arg *first = p->arg[__builtin_ctz(mask)];
+  sides s = sides_of(spec);
+  emu_wmma m = {s.m,
+                s.n,
+                role_of(spec),
+                role_of(spec) == 1 ? s.k : s.m,
+                role_of(spec) == 0 ? s.k : s.n,
+                bytes_of(spec),
+                is_column(spec),
+                first->ld,
+                {0}};
+  for (uint32_t l = mask; l != 0; l &= l - 1) {
+    const memory_arg *a = p->arg[__builtin_ctz(l)];
+    m.start[__builtin_ctz(l)] = a->p != NULL ? (uint64_t)(uintptr_t)a->p : a->off;
+  }
+  ggi_emu_wmma_count(w, p, mask, &m, first->p == NULL, stores);
+}
+
 static void move(emu_world *w, emu_warp *p, uint32_t mask, int stores) {
   unsigned spec = p->collective_op;
   int major, minor, size = bytes_of(spec);
-  ggi_emu_whole_warp(w, p, mask, stores ? "gg_wmma_store" : "gg_wmma_load");
+  ggi_emu_whole_warp(w, p, mask, name_of(stores));
+  check_alike(w, p, mask, stores);
+  if (w->options.count) count(w, p, mask, stores);
   /* C and D lie in registers row by row, whatever their layout in memory. */
   int scattered = role_of(spec) == 2 && is_column(spec);
   matrix_of(scattered ? spec & ~(1u << 10) : spec, &major, &minor);
@@ -135,11 +175,9 @@ static void access_memory(const memory_arg *a, unsigned spec, int stores, int li
     ggi_emu_report(w, GG_EMU_MISALIGNED, line, 0,
                    "%s by %s: the address must be a multiple of %u bytes, the leading dimension of "
                    "%u",
-                   stores ? "gg_wmma_store" : "gg_wmma_load",
-                   ggi_emu_thread_name(w, w->current->agent).s, start, apart);
+                   name_of(stores), ggi_emu_thread_name(w, w->current->agent).s, start, apart);
   }
-  ggi_emu_collective(w, a, stores ? store : load, spec, stores ? "gg_wmma_store" : "gg_wmma_load",
-                     line);
+  ggi_emu_collective(w, a, stores ? store : load, spec, name_of(stores), line);
 }
 
 void gg_emu_wmma_load(void *r, const void *p, unsigned off, unsigned ld, unsigned spec, int line) {

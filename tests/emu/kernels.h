@@ -41,7 +41,8 @@ enum { MMA_THREADS = 64, MMA_SHARED = 19968, MMA_FAULTS = 13 };
 enum { HOPPER_THREADS = 160, HOPPER_SHARED = 57344 + 48, HOPPER_FAULTS = 29 };
 
 /* kernels_tensor.c */
-kernel wmma_f16, wmma_f16_acc16, wmma_bf16, wmma_s8, wmma_tf32, wmma_f64, wmma_misaligned, overrun;
+kernel wmma_f16, wmma_f16_acc16, wmma_bf16, wmma_s8, wmma_tf32, wmma_f64, wmma_misaligned,
+    wmma_access, wmma_misuse, overrun;
 kernel narrow, exchange, ring, mbarrier_misuse, lane0_release, arrivals, relaxed, in_place,
     in_place_store;
 

@@ -90,6 +90,36 @@ void wmma_misaligned(const gg_args p) {
   gg_wmma_store_d_m16n16k16_f16_row_global((char *)p.d + 8, c, 24); /* @wmma_sums_at_8 */
 }
 
+/* Two warps; warp 1 multiplies what warp 0 wrote; p.k: what is wrong. */
+void wmma_misuse(const gg_args p) {
+  const int fault = (int)p.k;
+  const unsigned t = threadIdx.x;
+  unsigned a[8], b[8], c[4];
+  if (t < 32) {
+    for (unsigned i = t; i < (fault == 2 ? 100 : 128); i += 32)
+      gg_sts_u32(i * 4, 0x3c003c00); /* @wm_sts */
+  }
+  if (fault != 1) gg_syncthreads();
+  if (t < 32 && fault != 7) return;
+  if (fault == 6 && t % 32 < 16) return;
+  gg_wmma_load_a_m16n16k16_f16_row_shared(a, fault == 4 ? 16 : 0, 16);            /* @wm_load_a */
+  gg_wmma_load_b_m16n16k16_f16_col_shared(b, 0, fault == 5 && t == 40 ? 24 : 16); /* @wm_load_b */
+  gg_wmma_load_c_m16n16k16_f16_row_global(c, p.c, fault == 3 ? 512 : 16);         /* @wm_load_c */
+  gg_wmma_mma_m16n16k16_f16_acc16_row_col(c, a, b);                               /* @wm_mma */
+  gg_wmma_store_d_m16n16k16_f16_row_global((char *)p.d + 512, c, 16);             /* @wm_store */
+}
+
+/* Any load or store, p.k: GGD_WMMA; p.m: shared memory; p.n: store. */
+void wmma_access(const gg_args p) {
+  unsigned r[16] = {0};
+  const unsigned spec = (unsigned)p.k, ld = (unsigned)p.lda, at = p.n == 2 ? threadIdx.x * 32 : 0;
+  void *d = p.m ? 0 : p.d;
+  if (p.n == 1)
+    gg_emu_wmma_store(d, at, r, ld, spec, __LINE__); /* @wmma_store */
+  else
+    gg_emu_wmma_load(r, d, at, ld, spec, __LINE__); /* @wmma_load */
+}
+
 /* -- Neighbours share a word but no byte; with p.k = 1 they share a byte -- */
 
 void narrow(const gg_args p) {

@@ -2,6 +2,7 @@
  * sectors. One warp executes one primitive with the addresses of a pattern.
  */
 #include "rig.h"
+#include "gg_emu_device.h"
 
 /* ORDER PRIMITIVE (access_pattern in kernels_access.c) */
 enum { LDS4, LDS8, LDS16, STS4, STS8, STS16, CP4, CP16, LDG4, LDG16 };
@@ -141,6 +142,61 @@ static void sectors(void **state) {
   }
 }
 
+/* -- wmma: fixtures/wmma.csv -- */
+
+static unsigned position(const char *word, const char *const *list) {
+  unsigned i = 0;
+  while (list[i] != NULL && strcmp(word, list[i]) != 0)
+    i++;
+  assert_non_null(list[i]);
+  return i;
+}
+
+/* "load_a_m16n16k16_bf16_row_shared": GGD_WMMA, and more. */
+static unsigned spec_of(const char *name, int *shared, int *store) {
+  static const char *const roles[] = {"a", "b", "c", "d", NULL};
+  static const char *const shapes[] = {"m16n16k16", "m32n8k16", "m8n32k16",
+                                       "m16n16k8",  "m8n8k4",   NULL};
+  static const char *const types[] = {"bf16", "f16", "tf32", "e4m3", "e5m2",
+                                      "s8",   "u8",  "f64",  NULL};
+  static const char *const sums[] = {"f32", "f16", "s32", "f64", NULL};
+  char does[8], role[4], tile[16], type[8], layout[8], space[8];
+  assert_int_equal(sscanf(name, "%7[^_]_%3[^_]_%15[^_]_%7[^_]_%7[^_]_%7[^_]", does, role, tile,
+                          type, layout, space),
+                   6);
+  *shared = strcmp(space, "shared") == 0;
+  *store = strcmp(does, "store") == 0;
+  unsigned of = position(role, roles), is_sum = of >= 2;
+  return GGD_WMMA(position(tile, shapes), position(type, is_sum ? sums : types), is_sum ? 2 : of,
+                  strcmp(layout, "col") == 0);
+}
+
+static void wmma_accesses(void **state) {
+  rig *r = *state;
+  char line[80], name[48];
+  unsigned ld, count;
+  int cases = 0;
+  FILE *f = fopen("fixtures/wmma.csv", "r");
+  assert_non_null(f);
+  r->args.d = gg_emu_alloc(r->emu, 65536, "matrix");
+  while (fgets(line, sizeof line, f) != NULL) {
+    int shared, store;
+    if (sscanf(line, "%47[^,],%u,%u", name, &ld, &count) != 3) continue;
+    r->args.k = spec_of(name, &shared, &store);
+    r->args.lda = ld;
+    r->args.m = shared;
+    r->args.n = store;
+    rig_run(r, wmma_access);
+    gg_emu_access a = rig_access(r, store ? "wmma_store" : "wmma_load", shared);
+    if (a.cost != count)
+      fail_msg("%s, ld %u: %llu, not %u", name, ld, (unsigned long long)a.cost, count);
+    assert_true(a.ideal > 0 && a.ideal <= a.cost);
+    cases++;
+  }
+  fclose(f);
+  assert_int_equal(cases, 256);
+}
+
 /* Lanes leave a long loop at different times; no lane's execution is lost or counted twice. */
 static void long_loops(void **state) {
   rig *r = *state;
@@ -182,6 +238,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(wavefronts, setup, teardown),
       cmocka_unit_test_setup_teardown(sectors, setup, teardown),
+      cmocka_unit_test_setup_teardown(wmma_accesses, setup, teardown),
       cmocka_unit_test_setup_teardown(long_loops, setup, teardown),
       cmocka_unit_test_setup_teardown(counting_can_be_off, setup, teardown),
   };

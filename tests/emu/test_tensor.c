@@ -81,6 +81,37 @@ static void wmma(void **state) {
   }
 }
 
+static void wmma_faults(void **state) {
+  rig *r = *state;
+  unsigned short *c = device(r, 512, "C"), *d = device(r, 1024, "D");
+  memset(c, 0, 512);
+  r->args.c = c;
+  r->args.d = d;
+  r->threads = 64;
+  r->shared_bytes = 512 + 16;
+  rig_expect(r, wmma_misuse, 0);
+  for (int i = 0; i < 256; i++)
+    assert_int_equal(d[256 + i], 0x4c00); /* 16 */
+  r->args.k = 1;
+  rig_expect(r, wmma_misuse, GG_EMU_RACE, "wm_load_a", "wm_sts", GG_EMU_RACE, "wm_load_b", "wm_sts",
+             0);
+  r->args.k = 2;
+  rig_expect(r, wmma_misuse, GG_EMU_UNINITIALISED, "wm_load_a", NULL, GG_EMU_UNINITIALISED,
+             "wm_load_b", NULL, 0);
+  r->args.k = 3;
+  rig_expect(r, wmma_misuse, GG_EMU_OUT_OF_BOUNDS, "wm_load_c", NULL, 0);
+  r->args.k = 4;
+  rig_run(r, wmma_misuse);
+  assert_int_equal(rig_count(r, GG_EMU_MISALIGNED), 1);
+  r->args.k = 5;
+  rig_expect(r, wmma_misuse, GG_EMU_DESCRIPTOR, "wm_load_b", NULL, 0);
+  r->args.k = 6;
+  rig_run(r, wmma_misuse);
+  assert_true(rig_count(r, GG_EMU_DIVERGENCE) > 0);
+  r->args.k = 7;
+  rig_expect(r, wmma_misuse, GG_EMU_GLOBAL_RACE, "wm_store", "wm_store", 0);
+}
+
 /* A lies by columns, B and C by rows; D by rows, though it went out and in again by both. */
 static void wmma_doubles(void **state) {
   rig *r = *state;
@@ -443,6 +474,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(wmma, setup, teardown),
       cmocka_unit_test_setup_teardown(wmma_doubles, setup, teardown),
       cmocka_unit_test_setup_teardown(wmma_alignment, setup, teardown),
+      cmocka_unit_test_setup_teardown(wmma_faults, setup, teardown),
       cmocka_unit_test_setup_teardown(mma_f64, setup, teardown),
       cmocka_unit_test(formats),
       cmocka_unit_test_setup_teardown(kept_nan, setup, teardown),
