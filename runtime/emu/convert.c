@@ -52,10 +52,12 @@ int gg_emu_cvt_integer(float x, int least, int most) {
   return (int)lrintf(x);
 }
 
+int ggi_emu_keeps_nan(void) {
+  return ggi_emu_world != NULL && ggi_emu_world->options.keep_nan;
+}
+
 float gg_emu_nan(float x) {
-  const uint32_t one = 0x7fffffff;
-  if (ggi_emu_world == NULL || !ggi_emu_world->options.keep_nan) memcpy(&x, &one, sizeof x);
-  return x;
+  return ggi_emu_keeps_nan() ? x : ggi_emu_float(0x7fffffff);
 }
 
 float gg_emu_unpack(unsigned x, int format) {

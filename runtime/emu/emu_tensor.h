@@ -80,6 +80,7 @@ enum { EMU_K_MOST = 32 };
 int ggi_emu_format_bytes(emu_format f);
 /* The elements of one 32-bit word, lowest first. */
 void ggi_emu_unpack(emu_format f, unsigned word, float out[4]);
+int ggi_emu_keeps_nan(void);       /* of the running launch: gg_emu_options.keep_nan */
 unsigned ggi_emu_to_f16(float x);  /* to nearest even; NaN 0x7fff */
 unsigned ggi_emu_to_bf16(float x); /* the same */
 float ggi_emu_from_f16(unsigned h);

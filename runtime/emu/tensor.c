@@ -1,4 +1,4 @@
-/* tensor.c - the number formats of tensor cores: pure. */
+/* tensor.c - the number formats of tensor cores: pure, but for the option to keep NaN. */
 #include "emu_tensor.h"
 #include <math.h>
 
@@ -57,13 +57,13 @@ void ggi_emu_unpack(emu_format f, unsigned x, float out[4]) {
 
 unsigned ggi_emu_to_bf16(float f) {
   uint32_t x = ggi_emu_bits(f);
-  if ((x & 0x7fffffff) > 0x7f800000) return 0x7fff;
+  if ((x & 0x7fffffff) > 0x7f800000) return ggi_emu_keeps_nan() ? x >> 16 | 0x40 : 0x7fff;
   return (x + 0x7fff + (x >> 16 & 1)) >> 16;
 }
 
 unsigned ggi_emu_to_f16(float f) {
   uint32_t x = ggi_emu_bits(f), sign = x >> 16 & 0x8000, m = x & 0x7fffffff;
-  if (m > 0x7f800000) return 0x7fff;
+  if (m > 0x7f800000) return ggi_emu_keeps_nan() ? sign | 0x7e00 | (m >> 13 & 0x3ff) : 0x7fff;
   if (m >= 0x477ff000) return sign | 0x7c00; /* 65520 and more round to infinity */
   if (m < 0x38800000)                        /* below 2^-14: steps of 2^-24, to nearest even */
     return sign | (unsigned)lrintf(ggi_emu_float(m) * 0x1p24f);

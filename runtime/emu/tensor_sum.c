@@ -35,21 +35,17 @@ static int exponent_of(float f, int least) {
 
 /* An infinity or a NaN takes part. */
 static float special_sum(float c, const float *a, const float *b, int ldb, int k) {
-  int nan = isnan(c), up = isinf(c) && c > 0, down = isinf(c) && c < 0;
+  int none = 0, up = isinf(c) && c > 0, down = isinf(c) && c < 0;
+  if (isnan(c)) return gg_emu_nan(c);
   for (int i = 0; i < k; i++) {
     float x = a[i], y = b[i * ldb];
-    if (isnan(x) || isnan(y)) {
-      nan = 1;
-    } else if (isinf(x) || isinf(y)) {
-      if (x == 0 || y == 0)
-        nan = 1;
-      else if (signbit(x) != signbit(y))
-        down = 1;
-      else
-        up = 1;
-    }
+    if (isnan(x) || isnan(y)) return gg_emu_nan(isnan(x) ? x : y);
+    if (!isinf(x) && !isinf(y)) continue;
+    none |= x == 0 || y == 0;
+    up |= signbit(x) == signbit(y);
+    down |= signbit(x) != signbit(y);
   }
-  return ggi_emu_float(nan || (up && down) ? 0x7fffffffu : up ? 0x7f800000u : 0xff800000u);
+  return ggi_emu_float(none || (up && down) ? 0x7fffffffu : up ? 0x7f800000u : 0xff800000u);
 }
 
 static float zero_sum(float c, const float *a, const float *b, int ldb, int k) {

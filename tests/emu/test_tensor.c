@@ -228,6 +228,31 @@ static void formats(void **state) {
   assert_int_equal(gg_emu_prmt(0x00008000, 0, 0x0009), (int)0x000000ff);
 }
 
+/* One NaN in A; it reaches its row of D. */
+static void kept_nan_of_sums(void **state) {
+  rig *r = *state;
+  unsigned short *a = device(r, 512, "A"), *b = device(r, 512, "B");
+  float *c = device(r, 1024, "C"), *d = device(r, 1024, "D");
+  for (int i = 0; i < 256; i++) {
+    a[i] = b[i] = 0x3c00;
+    c[i] = 0;
+  }
+  a[3 * 16 + 7] = 0xfe1a;
+  r->args.a = a;
+  r->args.b = b;
+  r->args.c = c;
+  r->args.d = d;
+  r->threads = 32;
+  r->shared_bytes = 8192;
+  for (int keep = 0; keep < 2; keep++) {
+    r->options.keep_nan = keep;
+    rig_run(r, wmma_f16);
+    rig_silent(r);
+    for (int i = 0; i < 256; i++)
+      assert_int_equal(gg_as_u32(d[i]), i / 16 != 3 ? 0x41800000 : keep ? 0xffc34000 : 0x7fffffff);
+  }
+}
+
 static void kept_nan(void **state) {
   enum { WORDS = 128, OUT = 20, FROM_F16 = 8, SUM = 16 };
   rig *r = *state;
@@ -246,6 +271,8 @@ static void kept_nan(void **state) {
     rig_silent(r);
     assert_int_equal(d[SUM], keep ? 0xffc07d5a : 0x7fffffff);
     assert_int_equal(d[FROM_F16], keep ? 0x7fab4000 : 0x7fffffff);
+    assert_int_equal(d[0], keep ? 0x3f80ffc0 : 0x3f807fff); /* bf16 of both */
+    assert_int_equal(d[1], keep ? 0x3c00fe03 : 0x3c007fff); /* f16 */
   }
 }
 
@@ -478,6 +505,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(mma_f64, setup, teardown),
       cmocka_unit_test(formats),
       cmocka_unit_test_setup_teardown(kept_nan, setup, teardown),
+      cmocka_unit_test_setup_teardown(kept_nan_of_sums, setup, teardown),
       cmocka_unit_test_setup_teardown(exchanges, setup, teardown),
       cmocka_unit_test_setup_teardown(narrow_accesses, setup, teardown),
       cmocka_unit_test_setup_teardown(clusters, setup, teardown),
