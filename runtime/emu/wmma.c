@@ -2,9 +2,10 @@
  * into.
  *
  * The emulator's own layout: a fragment holds its matrix in the order of its layout (row or col),
- * lane l the l-th 32nd of it, packed. A product reads fragments by the layouts that it names, so
- * loading with another one gives wrong values, as on the device. Sums are those of mma.sync, but
- * tf32 takes two steps of 4 along k: ptxas writes HMMA.1684 for it, HMMA.1688 for mma.sync.
+ * lane l the l-th 32nd of it, of col the next one, packed. A product reads fragments by the layouts
+ * that it names, so loading with another one gives wrong values, as on the device. Sums are those
+ * of mma.sync, but tf32 takes two steps of 4 along k: ptxas writes HMMA.1684 for it, HMMA.1688 for
+ * mma.sync.
  */
 #include "emu_tensor.h"
 #include <math.h>
@@ -47,6 +48,11 @@ static void matrix_of(unsigned spec, int *major, int *minor) {
   int rows = role_of(spec) == 1 ? s.k : s.m, columns = role_of(spec) == 0 ? s.k : s.n;
   *major = is_column(spec) ? columns : rows;
   *minor = is_column(spec) ? rows : columns;
+}
+
+/* The 32nd of the matrix that a lane holds. C and D are held by rows always. */
+static int part_of_lane(unsigned spec, int lane) {
+  return role_of(spec) < 2 && is_column(spec) ? (lane + 1) % EMU_WARP : lane;
 }
 
 /* -- Loads and stores -- */
@@ -132,7 +138,7 @@ static void move(emu_world *w, emu_warp *p, uint32_t mask, int stores) {
     const memory_arg *a = p->arg[lane];
     emu_thread *t = w->current = &w->thread[p->first + (uint32_t)lane];
     for (int b = 0; b < run; b += step) {
-      size_t e = (size_t)(lane * count + b / size), outer = e / (size_t)minor;
+      size_t e = (size_t)(part_of_lane(spec, lane) * count + b / size), outer = e / (size_t)minor;
       size_t inner = e % (size_t)minor;
       size_t byte = (scattered ? inner * a->ld + outer : outer * a->ld + inner) * (size_t)size;
       uint8_t *at = piece(w, p, t, a, byte, (unsigned)step, stores);
@@ -208,7 +214,8 @@ static place place_of(unsigned spec, int role, int column, int e) {
   int major, minor;
   matrix_of((spec & 0xff) | (unsigned)role << 8 | (unsigned)column << 10, &major, &minor);
   int count = major * minor / EMU_WARP, outer = e / minor, inner = e % minor;
-  return (place){e / count, e % count, column ? inner : outer, column ? outer : inner};
+  int lane = (e / count + (column ? EMU_WARP - 1 : 0)) % EMU_WARP; /* part_of_lane, turned round */
+  return (place){lane, e % count, column ? inner : outer, column ? outer : inner};
 }
 
 static int elements_of(unsigned spec, int role) {

@@ -18,7 +18,7 @@ typedef struct seeded_fault {
   int in_table;      /* the change is made in gg_table.c */
 } seeded_fault;
 
-#define NAIVE  "naive nn narrow"
+#define NAIVE  "naive f32 nn narrow"
 #define SMEM   "smem nn narrow"
 #define NARROW "simt nn_ t4x4_s3 narrow"
 #define EDGE   "simt tn_ t4x4_s3 edge"

@@ -8,20 +8,29 @@
 
 #include "faults.h"
 #include "faults_epilogue.h"
+#include "faults_wmma.h"
 #include "support.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  FAULTS = sizeof faults / sizeof *faults,
-  EPILOGUE_FAULTS = sizeof epilogue_faults / sizeof *epilogue_faults,
-  ALL_FAULTS = FAULTS + EPILOGUE_FAULTS
-};
+#define LENGTH(list) (sizeof(list) / sizeof *(list))
+
+static const struct {
+  const seeded_fault *first;
+  size_t count;
+} lists[] = {{faults, LENGTH(faults)},
+             {epilogue_faults, LENGTH(epilogue_faults)},
+             {wmma_faults, LENGTH(wmma_faults)}};
+
+enum { ALL_FAULTS = LENGTH(faults) + LENGTH(epilogue_faults) + LENGTH(wmma_faults) };
 
 static const seeded_fault *fault(size_t i) {
-  return i < FAULTS ? &faults[i] : &epilogue_faults[i - FAULTS];
+  size_t list = 0;
+  while (i >= lists[list].count)
+    i -= lists[list++].count;
+  return &lists[list].first[i];
 }
 
 static char *emitted; /* folder of untouched kernels */

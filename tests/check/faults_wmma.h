@@ -1,0 +1,93 @@
+/* faults_wmma.h - mistakes to seed into kernels of family wmma (see faults.h). */
+#ifndef TESTS_CHECK_FAULTS_WMMA_H
+#define TESTS_CHECK_FAULTS_WMMA_H
+
+#include "faults.h"
+
+#define FRAGMENTS "wmma nt edge"
+#define SINGLES   "wmma nt narrow"
+
+static const seeded_fault wmma_faults[] = {
+    /* -- The ring -- */
+    {"wmma: barrier of the main loop dropped", FRAGMENTS,
+     "    gg_syncthreads(); // tile kt is here, the stage before it is free\n", "", 1,
+     "race missing-wait", NULL, NULL, 0},
+    {"wmma: barrier of the drain dropped", FRAGMENTS,
+     "    gg_syncthreads(); // tile kt is here, the stage before it is free\n", "", 2,
+     "race missing-wait", NULL, NULL, 0},
+    {"wmma: wait count one too high", FRAGMENTS, "    gg_cp_async_wait_1();\n",
+     "    gg_cp_async_wait_2();\n", 1, "missing-wait", "gg_wmma_load_", NULL, 0},
+    {"wmma: wait count one too high in the drain", FRAGMENTS, "    gg_cp_async_wait_1();\n",
+     "    gg_cp_async_wait_2();\n", 2, "missing-wait", "gg_wmma_load_", NULL, 0},
+    {"wmma: commit of the main loop dropped", FRAGMENTS,
+     "    gg_cp_async_commit();\n    rs =", "    rs =", 1, "missing-wait", NULL, NULL, 0},
+    {"wmma: stage overwritten while it is read", FRAGMENTS,
+     "    const unsigned ws = rs != 0 ? rs - STAGE_BYTES : 2 * STAGE_BYTES; // stage that is "
+     "written\n",
+     "    const unsigned ws = rs;\n", 1, "race", NULL, NULL, 0},
+    {"wmma: copy of B's last rows left out", FRAGMENTS,
+     "    gg_cp_async_zfill_16(wb + 16 * B_PITCH, gb1, b_k < k_left ? 16 : 0);\n", "", 1,
+     "uninitialised", "gg_wmma_load_b", NULL, 0},
+    {"wmma: element stored to its stage twice, the next one never", SINGLES,
+     "gg_sts_u16(wa + ws + 2 * A_PITCH, ", "gg_sts_u16(wa + ws, ", 1, "wrong-value uninitialised",
+     NULL, NULL, 0},
+    {"wmma: element behind the tail loaded", SINGLES,
+     "if (b_k < k_left) gg_ldg_u16(&sb3_0_0, gb3);", "gg_ldg_u16(&sb3_0_0, gb3);", 1,
+     "gap-read out-of-bounds", NULL, NULL, 0},
+    {"wmma: fragment half a step along k", FRAGMENTS, "b0, rb + rs + 32,", "b0, rb + rs + 16,", 1,
+     "misaligned", "gg_wmma_load_b", "multiple of 32", 0},
+    {"wmma: leading dimension of a fragment in bytes", FRAGMENTS, "a0, ra + rs, A_PITCH / 2)",
+     "a0, ra + rs, A_PITCH)", 1, "wrong-value", NULL, NULL, 0},
+    {"wmma: leading dimension without the padding", FRAGMENTS, "b0, rb + rs, B_PITCH / 2)",
+     "b0, rb + rs, 32)", 1, "wrong-value", NULL, NULL, 0},
+    {"wmma: leading dimension that breaks the alignment", FRAGMENTS, "b0, rb + rs, B_PITCH / 2)",
+     "b0, rb + rs, 36)", 1, "misaligned", "gg_wmma_load_b", NULL, 0},
+    {"wmma: fragment loaded by rows, multiplied by columns", FRAGMENTS,
+     "gg_wmma_load_b_m16n16k16_f16_col_shared(b0, rb + rs, ",
+     "gg_wmma_load_b_m16n16k16_f16_row_shared(b0, rb + rs, ", 1, "wrong-value", NULL, NULL, 0},
+    {"wmma: product in the other layout", FRAGMENTS, "gg_wmma_mma_m16n16k16_f16_row_col(acc1_0",
+     "gg_wmma_mma_m16n16k16_f16_row_row(acc1_0", 1, "wrong-value", NULL, NULL, 0},
+    {"wmma: product with the fragment before", FRAGMENTS, "(acc1_0, a1, b0)", "(acc1_0, a0, b0)", 2,
+     "wrong-value", NULL, NULL, 0},
+    {"wmma: stale sums", FRAGMENTS, "acc1_0[8] = {0}", "acc1_0[8] = {1}", 1, "wrong-value", NULL,
+     NULL, 0},
+    {"wmma: fragment loaded by half a warp", FRAGMENTS,
+     "    gg_wmma_load_a_m16n16k16_f16_row_shared(a0, ra + rs, A_PITCH / 2);\n",
+     "    if (lane < 16) gg_wmma_load_a_m16n16k16_f16_row_shared(a0, ra + rs, A_PITCH / 2);\n", 1,
+     "divergence", "gg_wmma_load_a", NULL, 0},
+    {"wmma: fragment of the stage behind the ring", FRAGMENTS, "a1, ra + rs + 16 * A_PITCH,",
+     "a1, ra + rs + 2 * STAGE_BYTES,", 1, "missing-wait race out-of-bounds wrong-value", NULL, NULL,
+     0}, /* -- The strips -- */
+    {"wmma: strips written while the ring is read", FRAGMENTS,
+     "  gg_syncthreads(); // the ring has been read, the strips take its place\n", "", 1, "race",
+     "gg_wmma_store_d", NULL, 0},
+    {"wmma: strip read before it is written", FRAGMENTS,
+     "  gg_syncwarp(); // the strip has been written\n", "", 1, "race", "gg_lds_f32x4", NULL, 0},
+    {"wmma: strip written while it is read", FRAGMENTS,
+     "  gg_syncwarp(); // the strip has been read\n", "", 1, "race", "gg_wmma_store_d", NULL, 0},
+    {"wmma: strips that overlap", FRAGMENTS, "(warp * D_BYTES)", "(warp * D_BYTES / 2)", 1, "race",
+     NULL, NULL, 0},
+    {"wmma: sums stored by columns", FRAGMENTS,
+     "gg_wmma_store_d_m16n16k16_f32_row_shared(strip, acc0_0",
+     "gg_wmma_store_d_m16n16k16_f32_col_shared(strip, acc0_0", 1, "wrong-value", NULL, NULL, 0},
+    {"wmma: strip read at another pitch", FRAGMENTS, "row * D_PITCH + column * 4",
+     "row * (D_PITCH - 16) + column * 4", 1, "wrong-value", NULL, NULL, 0},
+    {"wmma: last turn of a strip left out", FRAGMENTS, "turn < 2;", "turn < 1;", 2, "not-written",
+     NULL, NULL, 0}, /* -- D and C -- */
+    {"wmma: guard of the second strip's rows missing", FRAGMENTS,
+     "if (16 + row < m_left && column < n_left)", "if (column < n_left)", 1, "out-of-bounds", NULL,
+     NULL, 0},
+    {"wmma: guard of the columns one off", SINGLES, "if (row < m_left && column < n_left)",
+     "if (row < m_left && column < n_left + 1)", 1, "gap-written out-of-bounds global-race", NULL,
+     NULL, 0},
+    {"wmma: C of the first strip for the second", FRAGMENTS, "c + (16 + row) * p.ldc",
+     "c + row * p.ldc", 1, "wrong-value", NULL, NULL, 0},
+    {"wmma: halves of a word of D swapped", FRAGMENTS, "gg_cvt_f16x2(x2, x3)",
+     "gg_cvt_f16x2(x3, x2)", 1, "wrong-value", NULL, NULL, 0},
+    {"wmma: C read where beta is 0", FRAGMENTS, "if (beta != 0.0f) {", "if (1) {", 1,
+     "out-of-bounds forbidden-read wrong-value", NULL, NULL, 0},
+    {"wmma: zero fill of B's tail missing", FRAGMENTS, "gb0, b_k < k_left ? 16 : 0)", "gb0, 16)", 1,
+     "out-of-bounds gap-read wrong-value", NULL, NULL, 0},
+};
+
+#endif
