@@ -15,7 +15,7 @@ enum {
   ROW_BYTES = 128,         /* of a swizzled row: k of a K-major tile, m or n of an MN-major one */
   RESERVED = 1024,         /* barriers and alignment */
   BULK_GROUPS = 8,         /* that a thread waits for by number (primitives) */
-  PORTABLE_CLUSTER = 8,    /* blocks that every card can place */
+  LARGEST_CLUSTER = 16,    /* blocks; more than 8 where the card places them (H100 and H200 do) */
   THREE_GROUPS_N = 200,    /* columns of an instruction of 512 threads */
   MOST_ACCUMULATORS = 208, /* a thread; above it ptxas spills (measured, nvcc 13.0) */
   ROOMY_ACCUMULATORS = 192,
@@ -107,12 +107,12 @@ static void choose_walk(plan_builder *b) {
     plan_refuse(b, p->cluster_m > 1 ? SPEC_CLUSTER_M : SPEC_CLUSTER_N, "cluster",
                 "family wgmma does not share tiles inside clusters yet; use 1");
   bool split = p->cluster_k > 1;
-  if (split && (p->cluster_k > PORTABLE_CLUSTER || p->tile_n % (8 * p->cluster_k) != 0))
+  if (split && (p->cluster_k > LARGEST_CLUSTER || p->tile_n % (8 * p->cluster_k) != 0))
     plan_refuse(
         b, SPEC_CLUSTER_K, "cluster",
         "%d blocks: a cluster has at most %d, and each finishes tile.n / cluster.k columns, "
-        "a multiple of 8; use 2, 4 or 8 that divide %d / 8",
-        p->cluster_k, PORTABLE_CLUSTER, p->tile_n);
+        "a multiple of 8; use 2, 4, 8 or 16 that divide %d / 8",
+        p->cluster_k, LARGEST_CLUSTER, p->tile_n);
   if (split && p->schedule == SCHEDULE_PINGPONG)
     plan_refuse(b, SPEC_CLUSTER_K, "cluster",
                 "blocks that share a tile take one each (pingpong takes many); use schedule = "

@@ -170,6 +170,10 @@ static ggi_why test_maps(const test *t) {
   return GGI_APPLIES;
 }
 
+/* What a persistent block's further tiles cost of the first one's overhead: copies run during the
+ * epilogue (docs/wgmma.md). */
+static const double OVERLAPPED = 0.25;
+
 double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_info *device) {
   const gg_kernel *r = row;
   double parts = r->cluster_k > 1 ? r->cluster_k : 1, sms = device->sms > 0 ? device->sms : 1;
@@ -181,7 +185,9 @@ double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_
   double used = (double)call->m * (double)call->n * (double)call->batch * parts;
   double share = used > 0 ? used / (sms * waves * area) : 1;
   double speed = r->speed > 0 ? r->speed : 1, loss = r->wave_loss_percent / 100.0;
-  return ((double)call->k + parts * r->overhead_k) / speed * (1 - loss + loss / share);
+  double overhead = parts * r->overhead_k;
+  if (r->persistent && waves > 1) overhead *= (1 + OVERLAPPED * (waves - 1)) / waves;
+  return ((double)call->k + overhead) / speed * (1 - loss + loss / share);
 }
 
 ggi_why ggi_row_applies(const gg_kernel *row, int emulated, const ggi_call *call,

@@ -32,27 +32,28 @@ end
 
 -- Large problems: the widest instruction, two warpgroups that share B; all of D is staged, so the next
 -- tile's products start while its stores run.
-tile(128, 256, 3, 965, 300, { edge = true })
+tile(128, 256, 3, 970, 225, { edge = true })
 
 -- One wave of them (2048^3): D takes the place of the ring, which leaves a fourth stage.
-tile(128, 256, 4, 920, 150, { persistent = false })
+tile(128, 256, 4, 985, 240, { persistent = false })
 
 -- Between: half the tile, warpgroups in turn, so that stores hide behind the other's products.
-tile(128, 128, 5, 947, 475, { schedule = "pingpong" })
+tile(128, 128, 5, 954, 450, { schedule = "pingpong" })
 
 -- Small problems: more tiles of less work.
-tile(64, 128, 9, 854, 725, { persistent = false })
-tile(64, 64, 13, 609, 825, { persistent = false, edge = true })
+tile(64, 128, 9, 843, 625, { persistent = false })
+tile(64, 64, 13, 628, 800, { persistent = false, edge = true })
 
 -- Weights stored output by input (nt): widths that fill whole waves of 132 SMs for usual sizes.
 local nt = "nt"
-tile(128, 208, 4, 993, 450, { layout = nt, schedule = "pingpong" })
-tile(128, 224, 4, 921, 350, { layout = nt })
-tile(128, 192, 5, 965, 425, { layout = nt, persistent = false })
-tile(192, 200, 4, 892, 275, { layout = nt, persistent = false })
-tile(128, 96, 8, 867, 550, { layout = nt, persistent = false })
+tile(128, 208, 4, 987, 425, { layout = nt, schedule = "pingpong" })
+tile(128, 224, 4, 945, 325, { layout = nt })
+tile(128, 192, 5, 985, 425, { layout = nt, persistent = false })
+tile(192, 200, 4, 986, 400, { layout = nt, persistent = false })
+tile(128, 96, 8, 860, 525, { layout = nt, persistent = false })
 
 -- Few tiles and long k: the blocks of a cluster share a tile's k and add up through shared memory.
-tile(128, 256, 4, 1000, 650, { layout = nt, split = 2 })
-tile(64, 64, 13, 517, 1100, { layout = nt, split = 4 })
-tile(64, 64, 13, 323, 675, { layout = nt, split = 8 })
+tile(128, 256, 4, 978, 575, { layout = nt, split = 2 })
+tile(128, 64, 9, 576, 900, { layout = nt, split = 8 })
+tile(64, 64, 13, 537, 1275, { layout = nt, split = 4 })
+tile(64, 64, 13, 300, 500, { layout = nt, split = 8 })

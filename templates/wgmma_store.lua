@@ -102,14 +102,30 @@ function store:apply(what)
   end
   local function add(list) for _, line in ipairs(list) do lines[#lines + 1] = "  " .. line end end
   local D, d = names.memory_type(p.type_d), names.memory_name(p.type_d)
+  local bounded = what.c or residual or columns or what.store or what.rest and p.absmax
+  if not bounded and not steps.has_rows(p) then -- the same everywhere
+    for i = 0, self.blocks - 1 do
+      for x = 0, p.part_n // 2 - 1 do
+        local acc = self:out(i, x)
+        local value = what.scale and steps.scaled(p, acc, {}) or acc
+        if value ~= acc then lines[#lines + 1] = ("%s = %s;"):format(acc, value) end
+        if what.rest then names.append(lines, steps.rest(p, acc, {})) end
+      end
+    end
+    return lines
+  end
   for i = 0, self.blocks - 1 do
     for half = 0, 1 do
       lines[#lines + 1] = "{"
       add {
         ("const gg_i64 row = m0 + %s%d + warp * 16 + lane / 4;"):format(self:first_row(), i * 64 + half * 8),
-        ("const gg_i64 column = %s + lane %% 4 * 2;"):format(self:first_column()),
-        "const gg_i64 left = row < p.m ? p.n - column : 0;",
       }
+      if bounded then
+        add {
+          ("const gg_i64 column = %s + lane %% 4 * 2;"):format(self:first_column()),
+          "const gg_i64 left = row < p.m ? p.n - column : 0;",
+        }
+      end
       if steps.has_rows(p) then add(steps.row(p, "", "row", "row < p.m")) end
       if what.c then add(matrix(p, "c", "c", p.type_c, "ldc")) end
       if residual then add(matrix(p, "residual", "residual", p.type_d, "ld_residual")) end
