@@ -90,7 +90,8 @@ static int exponent_of(double size) {
   return (int)(bits >> 52 & 2047) - 1023;
 }
 
-/* Exponent of the binade that `size`, a finite number, lies in, subnormals counted to the lowest. */
+/* Exponent of the binade that `size`, a finite number, lies in, subnormals counted to the lowest.
+ */
 static int binade(const format *f, double size) {
   int least = 1 - bias(f);
   return size < power_of_two(least) ? least : exponent_of(size);

@@ -29,4 +29,7 @@ gemm {
   family = "naive", dtype = { a = "s8", d = "s8" }, layout = "nt",
   epilogue = { scale = { a = "vector", b = "vector" } },
 }
-gemm { family = "wmma", dtype = "f16", layout = "nt", tile = { m = 32, n = 32, k = 32, warp = { m = 32, n = 16 } }, stages = 3 }
+gemm {
+  family = "wmma", dtype = "f16", layout = "nt", tile = { m = 32, n = 32, k = 32, warp = { m = 32, n = 16 } },
+  stages = 3,
+}

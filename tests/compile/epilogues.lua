@@ -22,6 +22,8 @@ gemm { family = "naive", dtype = { a = "e5m2", d = "e4m3" }, epilogue = { scale 
 gemm { family = "smem", dtype = { a = "f32", d = "e4m3" }, epilogue = { scale = { d = "tensor" }, absmax = true } }
 gemm {
   family = "simt", dtype = "f64", layout = "nn", tile = small,
-  epilogue = { bias = "m", activation = "silu", residual = true, absmax = true, scale = { a = "tensor", b = "vector" } },
+  epilogue = {
+    bias = "m", activation = "silu", residual = true, absmax = true, scale = { a = "tensor", b = "vector" },
+  },
 }
 gemm { family = "simt", dtype = { a = "f32", d = "f16" }, layout = "tn", tile = small }
