@@ -475,6 +475,27 @@ static void require_vector_types(plan_builder *b) {
   }
 }
 
+/* What the choice among kernels rests on, as measured on an H200 over 34 problems
+ * (docs/dispatch.md). Fragments: shared bytes a cycle that the thread tile needs, in parts of those
+ * there are; beyond 1 the FMAs wait for 0.7 of the excess. Copies of single elements, turned or of
+ * 4 bytes: each takes the issue slots of 8 FMAs; an element of A serves tile.n of them, one of B
+ * tile.m. */
+static void rank(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  int rate = p->type_acc == GG_F64 ? b->gpu->fma_f64 : b->gpu->fma_f32;
+  double need = shared_need(b, p->thread_m, p->thread_n) / b->gpu->shared_bytes_cycle;
+  double wait = need > 1 ? 0.7 * (need - 1) : 0;
+  bool single_a = p->turn_a || p->copy_a == p->element;
+  bool single_b = p->turn_b || p->copy_b == p->element;
+  double slots = (single_a ? 1.0 / p->tile_n : 0) + (single_b ? 1.0 / p->tile_m : 0);
+  double copies = 8 * slots * rate / 128;
+  TAKE(speed, SPEED, (int)(1000 / (1 + wait + copies) + 0.5), NULL,
+       "1000 / (1 + %.2f + %.2f): FMAs wait for fragments, and for copies of single elements", wait,
+       copies);
+  SET(wave_loss, 100, "an idle SM's time is lost");
+  TAKE(overhead_k, OVERHEAD_K, 80, NULL, "to fill the ring and to store, 40 to 100 as measured");
+}
+
 const spec_field plan_takes_simt[] = {
     SPEC_TILE_K,          SPEC_THREAD_M,   SPEC_THREAD_N,      SPEC_LANES_M,   SPEC_LANES_N,
     SPEC_STAGES,          SPEC_PADDING,    SPEC_SWIZZLE,       SPEC_COPY_A,    SPEC_COPY_B,
@@ -504,13 +525,7 @@ void plan_make_simt(plan_builder *b) {
   TAKE(raster_along, RASTER_ALONG, RASTER_M, "r", "groups of rows share B in L2");
   TAKE(raster_group, RASTER_GROUP, 8, "g",
        "a square of tiles; on an H200, f32 4096^3, groups of 1 to 32 are within 0.4 %%");
-  int side = 2 * p->tile_m * p->tile_n / (p->tile_m + p->tile_n);
-  TAKE(speed, SPEED, 1000 * side / (side + 16) * (narrow ? 1 : 2) / 2, NULL,
-       "%d / (%d + 16): larger tiles read shared and global memory less%s", side, side,
-       narrow ? "; half for copies of one element" : "");
-  SET(wave_loss, 100, "an idle SM's time is lost");
-  TAKE(overhead_k, OVERHEAD_K, p->tile_k * (p->stages + 4), NULL,
-       "%d k tiles to fill the ring, about 4 to store", p->stages);
+  rank(b);
   estimate_code(b);
   char shape[64];
   int n = snprintf(shape, sizeof shape, "%dx%dx%d_t%dx%d", p->tile_m, p->tile_n, p->tile_k,

@@ -55,5 +55,5 @@ tile(128, 96, 8, 860, 525, { layout = nt, persistent = false })
 -- Few tiles and long k: the blocks of a cluster share a tile's k and add up through shared memory.
 tile(128, 256, 4, 978, 575, { layout = nt, split = 2 })
 tile(128, 64, 9, 576, 900, { layout = nt, split = 8 })
-tile(64, 64, 13, 537, 1275, { layout = nt, split = 4 })
+tile(64, 64, 13, 420, 1200, { layout = nt, split = 4 })
 tile(64, 64, 13, 300, 500, { layout = nt, split = 8 })

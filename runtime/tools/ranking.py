@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+"""ranking.py CSV gg_table.c [--sms N] [--all] - how good the library's choice is.
+
+CSV: gemmbench --all --csv. For each problem the kernel that gg_kernel.speed's formula picks among
+those that were measured, and the fastest; then how often the first is within 3 % of the second.
+Docs: docs/dispatch.md.
+"""
+import argparse
+import csv
+import math
+import re
+import sys
+
+FIELDS = ("tile_m", "tile_n", "cluster_k", "speed", "wave_loss_percent", "overhead_k", "persistent")
+OVERLAPPED = 0.25  # of the overhead that a persistent block's further tiles pay (runtime/select.c)
+
+
+def rows_of(path):
+    """name -> its fields, in the table's order."""
+    text = open(path, encoding="utf-8").read()
+    rows = {}
+    for part in re.split(r"(?=\{\.name = )", text)[1:]:
+        name = re.match(r'\{\.name = "([^"]*)"', part).group(1)
+        rows[name] = {f: int(re.search(r"\.%s = (-?\d+)" % f, part).group(1)) for f in FIELDS}
+    return rows
+
+
+def predicted(row, m, n, k, batch, sms):
+    """The expression at gg_kernel.speed (runtime/gg_kernel.h)."""
+    parts = max(row["cluster_k"], 1)
+    tiles = math.ceil(m / row["tile_m"]) * math.ceil(n / row["tile_n"])
+    waves = math.ceil(tiles * batch * parts / sms)
+    share = m * n * batch * parts / (sms * waves * row["tile_m"] * row["tile_n"])
+    loss = row["wave_loss_percent"] / 100
+    overhead = parts * row["overhead_k"]
+    if row["persistent"] and waves > 1:
+        overhead *= (1 + OVERLAPPED * (waves - 1)) / waves
+    return (k + overhead) / max(row["speed"], 1) * (1 - loss + loss / share)
+
+
+def problems_of(path):
+    """(name, layout, m, n, k, batch) -> {kernel: microseconds}."""
+    problems = {}
+    with open(path, encoding="utf-8") as file:
+        for line in csv.DictReader(file):
+            size = tuple(int(line[f]) for f in ("m", "n", "k", "batch"))
+            key = (line["name"], line["layout"]) + size
+            problems.setdefault(key, {})[line["kernel"]] = float(line["us"])
+    return problems
+
+
+def short(kernel):
+    """sm90a_wgmma_bf16_nt_128x256x64_... without what all have."""
+    return re.sub(r"^sm\d+a?_[a-z]+_", "", kernel)
+
+
+def main():
+    options = argparse.ArgumentParser(description="How good the library's choice is.")
+    options.add_argument("csv")
+    options.add_argument("table")
+    options.add_argument("--sms", type=int, default=132)
+    options.add_argument("--all", action="store_true", help="every kernel of every problem")
+    arguments = options.parse_args()
+    rows, losses = rows_of(arguments.table), []
+    order = {name: i for i, name in enumerate(rows)}
+    print("| problem | m x n x k x batch | chosen | us | best, where another | us | loss |")
+    print("|---|---|---|---|---|---|---|")
+    for (name, layout, m, n, k, batch), times in problems_of(arguments.csv).items():
+        unknown = [kernel for kernel in times if kernel not in rows]
+        if unknown:
+            sys.exit(f"ranking.py: {arguments.table} has no kernel {unknown[0]}")
+        guess = {x: predicted(rows[x], m, n, k, batch, arguments.sms) for x in times}
+        chosen = min(times, key=lambda x: (guess[x], order[x]))
+        best = min(times, key=times.get)
+        loss = times[chosen] / times[best] - 1
+        losses.append(loss)
+        other = f" {short(best)} | {times[best]:.1f} " if best != chosen else " | "
+        print(f"| {name} {layout} | {m} x {n} x {k} x {batch} | {short(chosen)} | "
+              f"{times[chosen]:.1f} |{other}| {100 * loss:.1f}% |")
+        for x in sorted(times, key=times.get) if arguments.all else []:
+            print(f"    {times[x]:10.1f} us  {guess[x] / guess[chosen]:6.2f}  {short(x)}")
+    good = sum(loss <= 0.03 for loss in losses)
+    print(f"\n{good} of {len(losses)} within 3 %, mean loss {100 * sum(losses) / len(losses):.2f} %, "
+          f"worst {100 * max(losses):.1f} %")
+
+
+if __name__ == "__main__":
+    main()
