@@ -19,7 +19,9 @@ double model_rate(const model_kernel *k, const gpu_facts *g) {
 }
 
 double model_warps(const model_kernel *k) {
-  return k->family == MODEL_WGMMA ? 4.0 * k->groups : (double)k->threads / MODEL_WARP;
+  /* Ping-pong: each tile is one warpgroup's. */
+  if (k->family == MODEL_WGMMA) return 4.0 * (k->pingpong ? 1 : k->groups);
+  return (double)k->threads / MODEL_WARP;
 }
 
 double model_steps(const model_kernel *k) {
@@ -94,6 +96,16 @@ static double load_waves(double bytes, int run, bool rows) {
   return groups * ceil(distinct * bytes / MODEL_WAVEFRONT);
 }
 
+/* Matrix loads take 8 rows of 16 bytes at once, which 32 banks serve in one wavefront if the rows
+ * begin in 8 different chunks of the 128 bytes; pitch: between the rows. */
+static double matrix_ways(int pitch, bool swizzled) {
+  if (swizzled || pitch <= 0) return 1;
+  int apart = pitch % MODEL_WAVEFRONT, begins = 1;
+  while (begins < 8 && apart * begins % MODEL_WAVEFRONT != 0)
+    ++begins;
+  return 8.0 / begins;
+}
+
 double model_fragment_waves(const model_kernel *k) {
   if (k->family == MODEL_NAIVE) return 0;
   if (k->family == MODEL_SMEM) return 2 * load_waves(k->element, MODEL_WARP, false);
@@ -105,7 +117,9 @@ double model_fragment_waves(const model_kernel *k) {
   double m, n;
   warp_tile(k, &m, &n);
   double step = k->inst_k * k->element;
-  if (k->family != MODEL_WGMMA) return (m + n) * step / MODEL_WAVEFRONT; /* ldmatrix */
+  if (k->family != MODEL_WGMMA)
+    return (m * matrix_ways(k->pitch_a, k->swizzle) + n * matrix_ways(k->pitch_b, k->swizzle)) *
+           step / MODEL_WAVEFRONT;
   /* Each m64 instruction of a warpgroup reads its own A and all of B; a quarter for each warp. */
   return m / 64 * (64 + n) * step / MODEL_WAVEFRONT / 4;
 }
@@ -224,25 +238,40 @@ static double fragment_loads(const model_kernel *k, double *words) {
   return 0;
 }
 
+/* Turns of the loop over k steps that a warp makes in one k tile. */
+static double turns(const model_kernel *k) {
+  if (k->family != MODEL_SIMT && k->family != MODEL_SMEM) return 0;
+  double steps = model_steps(k);
+  return k->unroll_k > 0 && k->unroll_k < steps ? steps / k->unroll_k : 0;
+}
+
 model_issue model_issue_with(const model_constants *c, const model_kernel *k, const gpu_facts *g) {
   (void)g;
   model_issue i = {0};
-  double warps = model_warps(k), steps = model_steps(k), words;
+  double warps = model_warps(k), steps = model_steps(k), words, copy_slots = 0;
   i.math = warps * steps * math_instructions(k);
   i.loads = warps * steps * fragment_loads(k, &words);
   const int paths[2] = {k->path_a, k->path_b}, copies[2] = {k->copies_a, k->copies_b};
   const int turned[2] = {k->turn_a, k->turn_b}, bytes[2] = {k->copy_a, k->copy_b};
   for (int o = 0; o < 2; ++o) {
     if (paths[o] == MODEL_DIRECT || paths[o] == MODEL_TMA) continue;
+    bool staged = paths[o] == MODEL_STAGED;
     i.copies += warps * copies[o];
+    copy_slots += (o ? k->tile_n : k->tile_m) * (double)k->tile_k * k->element / MODEL_WAVEFRONT *
+                  c->fill_slots;
+    copy_slots += warps * copies[o] * (staged ? c->staged_slots : c->copy_slots);
     /* Registers go to shared memory in one store, or turned in one for each element. */
-    if (paths[o] == MODEL_STAGED)
-      i.stores += warps * copies[o] * (turned[o] ? (double)bytes[o] / k->element : 1);
+    if (staged) i.stores += warps * copies[o] * (turned[o] ? (double)bytes[o] / k->element : 1);
   }
-  i.other = warps * c->stage_slots;
+  i.other = warps * (c->stage_slots + turns(k) * c->turn_slots);
+  /* Sums that move to full precision: an addition for each accumulator. */
+  if (k->promote_k > 0)
+    i.other += (double)k->tile_m * k->tile_n / MODEL_WARP * k->tile_k / k->promote_k;
   double load_slots = 1 + c->lds_slots * words;
   if (k->family == MODEL_NAIVE) load_slots = 3; /* the load and its address */
-  i.slots = i.math + i.loads * load_slots + i.copies * c->copy_slots + i.stores + i.other;
+  /* An FMA takes a little more than its slot where its operands come from loads: register banks. */
+  double math_slots = model_on_tensor_cores(k) ? 1 : 1 / c->math_share;
+  i.slots = i.math * math_slots + i.loads * load_slots + copy_slots + i.stores + i.other;
   i.bound = i.math / i.slots;
   return i;
 }

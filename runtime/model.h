@@ -62,6 +62,11 @@ typedef enum model_path { MODEL_DIRECT, MODEL_ASYNC, MODEL_STAGED, MODEL_TMA } m
   X(copy_b, "bytes that one copy of B moves")                                                      \
   X(copies_a, "copies a thread makes of an A tile")                                                \
   X(copies_b, "copies a thread makes of a B tile")                                                 \
+  X(pitch_a, "bytes between shared rows of A")                                                     \
+  X(pitch_b, "bytes between shared rows of B")                                                     \
+  X(swizzle, "chunks of 16 bytes are XORed instead")                                               \
+  X(ways_a, "lanes of a shared store of A that meet in a bank")                                    \
+  X(ways_b, "lanes of a shared store of B that meet in a bank")                                    \
   X(vector, "elements of one fragment load (CUDA cores)")                                          \
   X(fragments, "sets of operand registers")                                                        \
   X(unroll_k, "k steps written out")                                                               \
@@ -232,27 +237,41 @@ model_prediction model_predict(const model_kernel *k, const gpu_facts *g, const 
  * X(member, unit, what it is) */
 #define MODEL_CONSTANTS(X)                                                                         \
   X(launch_us, "us", "a launch inside a CUDA graph, from the previous kernel's end")               \
-  X(start_cycles, "cycles", "from a block's start to its first product, beside the fetch")         \
-  X(latency_cycles, "cycles", "a fetch from device memory or L2, other SMs fetching as well")      \
+  X(start_cycles, "cycles", "from a block's start to its first fetch")                             \
+  X(map_cycles, "cycles", "more of it where a block fetches through tensor maps")                  \
+  X(latency_cycles, "cycles", "from a copy to its first byte, other SMs copying as well")          \
+  X(tma_cycles, "cycles", "the same through a tensor map")                                         \
+  X(load_cycles, "cycles", "from a load that L2 answers to its value (family naive)")              \
   X(lds_slots, "slots", "issue slots that each 4 bytes a lane of a shared load take beside one")   \
-  X(copy_slots, "slots", "issue slots of a copy to shared memory with its addresses")              \
+  X(copy_slots, "slots", "issue slots of an asynchronous copy with its addresses")                 \
+  X(staged_slots, "slots", "issue slots of a copy through registers, beside its shared stores")    \
+  X(fill_slots, "slots", "issue slots that each 128 bytes written to the ring keep from products") \
+  X(crooked, "1", "times the traffic of rows that are no multiple of 128 bytes")                   \
   X(stage_slots, "slots", "issue slots a warp spends on each k tile: loop, addresses, barrier")    \
+  X(turn_slots, "slots", "issue slots a warp spends on each turn of a loop over k steps")          \
   X(barrier_cycles, "cycles", "that a block alone waits at the barrier of a k tile")               \
   X(shared_latency, "cycles", "from a shared load to its use")                                     \
   X(ldg_waves, "wavefronts", "of a global load in family naive, beside its lines")                 \
   X(line_waves, "wavefronts", "of each 128-byte line that such a load touches")                    \
-  X(math_share, "1", "of the CUDA cores' peak that a loop without loads reaches")                  \
+  X(math_share, "1", "of its issue slots that an FMA fed by shared loads gets done")               \
   X(tensor_share, "1", "of the tensor cores' peak that a loop without loads reaches")              \
   X(mma_share, "1", "of mma.sync's peak that a loop without loads reaches")                        \
+  X(fill_share, "1", "of the port's time that writing the ring takes from wgmma's reads")          \
   X(group_wait, "cycles", "that a warpgroup waits at each k tile (wgmma)")                         \
   X(sm_l2_bytes, "B/cycle", "L2 to one SM")                                                        \
   X(all_l2_bytes, "B/cycle/SM", "L2 to all SMs together")                                          \
-  X(hbm_share, "1", "of the stated bandwidth that reading and writing reach")                      \
+  X(hbm_share, "1", "of the stated bandwidth that reading reaches")                                \
+  X(write_share, "1", "of the stated bandwidth that writing reaches")                              \
   X(l2_share, "1", "of L2 that keeps operands for later waves")                                    \
   X(store_bytes, "B/cycle", "D from one SM")                                                       \
   X(tail_cycles, "cycles", "after a block's last product, beside the stores")                      \
   X(epilogue_shown, "1", "of the stores that a persistent block does not hide")                    \
-  X(overlap, "1", "exponent of the norm that combines limits: large, the worst alone counts")      \
+  X(cluster_cycles, "cycles", "to add up the parts of k of a cluster, beside the bytes")           \
+  X(cluster_bytes, "B/cycle", "of partial sums from one SM of a cluster to another")               \
+  X(overlap, "1", "exponent of the norm over an SM's units: large, the worst alone counts")        \
+  X(overlap_blocks, "1", "the same over a block's chain and what all blocks of an SM ask")         \
+  X(overlap_memory, "1", "the same over the SMs, L2 and device memory")                            \
+  X(code_share, "1", "of its speed that a loop loses for each 32 KB beyond the first")             \
   X(idle_watts, "W", "of the card beside what the next four name")                                 \
   X(fma_pj, "pJ", "an f16 FMA of the tensor cores; other types by their rate")                     \
   X(shared_pj, "pJ/B", "reading shared memory for tensor cores")                                   \

@@ -20,8 +20,11 @@ static double together(double p, const double *x, int count) {
     top = most(top, x[i]);
   if (top <= 0) return 0;
   for (int i = 0; i < count; ++i)
-    if (x[i] > 0.05 * top) sum += pow(x[i] / top, p);
-  return top * pow(sum, 1 / p);
+    if (x[i] == top)
+      sum += 1;
+    else if (x[i] > 0.2 * top)
+      sum += pow(x[i] / top, p);
+  return sum > 1 ? top * pow(sum, 1 / p) : top;
 }
 
 static double two(double p, double a, double b) {
@@ -44,46 +47,84 @@ static double naive_waves(const model_constants *c, const model_kernel *k) {
   return 2 * c->ldg_waves + touched * c->line_waves;
 }
 
-/* Cycles from one product of a warp (wgmma: warpgroup) to the same product of the next k tile, if
- * operands are there. */
-static double serial(const model_constants *c, const model_kernel *k, const gpu_facts *g,
-                     double math) {
-  if (k->family == MODEL_WGMMA) return (k->pingpong ? math : math / k->groups) + c->group_wait;
+/* Cycles of one k tile for a warp that has its scheduler alone, operands being there: products and
+ * loads one after the other, and the wait for loads that no products hide. */
+static double warp_cycles(const model_constants *c, const model_kernel *k, const gpu_facts *g) {
   double steps = model_steps(k);
-  double warp = model_step_fmas(k) * MODEL_SCHEDULERS / model_rate(k, g);
+  double products = model_step_fmas(k) * MODEL_SCHEDULERS / model_rate(k, g);
   double sets = k->fragments > 0 ? k->fragments : 1;
-  double wait = c->shared_latency - (sets - 1) * warp;
+  double wait = c->shared_latency - (sets - 1) * products;
   /* With one output a thread the loads of all unrolled steps are under way at once. */
-  bool single = k->family == MODEL_NAIVE || k->family == MODEL_SMEM;
-  if (single) wait = c->shared_latency / (k->unroll_k > 0 ? k->unroll_k : 1);
-  double chain = steps * (warp + most(0, wait));
-  /* Family naive finds most of what it loads in L1: a line holds several k. */
-  if (k->family == MODEL_NAIVE)
-    return chain + c->latency_cycles * k->tile_k * k->element / MODEL_WAVEFRONT;
-  return chain + c->barrier_cycles;
+  if (k->family == MODEL_SMEM) wait = c->shared_latency / (k->unroll_k > 0 ? k->unroll_k : 1);
+  double issue = model_issue_with(c, k, g).slots / model_warps(k) / steps;
+  return steps * (most(products, issue) + most(0, wait)) + c->barrier_cycles;
 }
 
-model_step model_step_of(const model_constants *c, const model_kernel *k, const gpu_facts *g) {
+/* Period of a ring: cycles from one k tile of a block to the next.
+ * wgmma: a stage is given back when the products of the next one have begun, so all stages but one
+ * hold what is fetched; its 64-row blocks are computed in turn, and the last one holds it.
+ * CUDA cores, mma: a stage is fetched, computed, and fetched again. */
+static double ring_cycles(const model_constants *c, const model_kernel *k, const gpu_facts *g,
+                          double math, double fetch) {
+  if (k->family == MODEL_WGMMA) {
+    double promoted = k->promote_k > 0 ? (double)k->tile_m * k->tile_n / MODEL_WAVEFRONT : 0;
+    double blocks = k->tile_m / 64.0, held = (blocks - 1) / blocks * math + promoted;
+    double period = (fetch + held) / (k->stages > 1 ? k->stages - 1 : 1) + c->group_wait;
+    return most(math / (k->pingpong ? 1 : k->groups) + promoted, period);
+  }
+  double own = warp_cycles(c, k, g);
+  return most(own, (fetch + own) / k->stages);
+}
+
+/* The unrolled loads of family naive wait for L2 together, unless they find their line in L1: along
+ * k a line holds several steps, across it each step has its own. */
+static double naive_chain(const model_constants *c, const model_kernel *k) {
+  double line = (double)k->tile_k * k->element / MODEL_WAVEFRONT;
+  double misses = k->along_k_a && k->along_k_b ? line : 1;
+  return c->shared_latency + c->load_cycles * misses;
+}
+
+/* What shared memory's port does for a k tile: fragment loads, or wgmma's reads, and the fill. */
+static double port_cycles(const model_constants *c, const model_kernel *k) {
+  double fragments = model_warps(k) * model_steps(k) * model_fragment_waves(k);
+  double fill = (double)k->stage_bytes / MODEL_WAVEFRONT;
+  if (k->family == MODEL_NAIVE) return model_warps(k) * model_steps(k) * naive_waves(c, k);
+  if (k->family == MODEL_WGMMA) return fragments + c->fill_share * fill;
+  const int paths[2] = {k->path_a, k->path_b}, ways[2] = {k->ways_a, k->ways_b};
+  const double rows[2] = {k->tile_m, k->tile_n};
+  fill = 0;
+  for (int o = 0; o < 2; ++o) {
+    double bytes = rows[o] * k->tile_k * k->element;
+    fill += bytes / MODEL_WAVEFRONT * (paths[o] == MODEL_STAGED && ways[o] > 1 ? ways[o] : 1);
+  }
+  return fragments + fill;
+}
+
+model_step model_step_of(const model_constants *c, const model_kernel *k, const gpu_facts *g,
+                         const model_problem *p) {
   model_step s = {0};
   double rate = model_rate(k, g);
-  double share = !model_on_tensor_cores(k)  ? c->math_share
+  double share = !model_on_tensor_cores(k)  ? 1 /* in the issue slots */
                  : k->family == MODEL_WGMMA ? c->tensor_share
                                             : c->mma_share;
   if (rate > 0) s.math = (double)k->tile_m * k->tile_n * k->tile_k / (rate * share);
   s.issue = model_issue_with(c, k, g).slots / MODEL_SCHEDULERS;
-  double fragments = model_warps(k) * model_steps(k) * model_fragment_waves(k);
-  s.shared = k->family == MODEL_NAIVE ? model_warps(k) * model_steps(k) * naive_waves(c, k)
-                                      : fragments + (double)k->stage_bytes / MODEL_WAVEFRONT;
-  double share_a = k->cluster_n > 1 ? k->cluster_n : 1,
-         share_b = k->cluster_m > 1 ? k->cluster_m : 1;
-  s.l2 = (k->tile_m / share_a + k->tile_n / share_b) * k->tile_k * k->element;
-  double chain = serial(c, k, g, s.math);
-  if (k->family == MODEL_NAIVE)
-    s.chain = chain;
-  else if (k->stages > 1)
-    s.chain = most(chain, c->latency_cycles / (k->stages - 1));
-  else
-    s.chain = chain + c->latency_cycles;
+  s.shared = port_cycles(c, k);
+  double share_a = k->cluster_n > 1 ? k->cluster_n : 1;
+  double share_b = k->cluster_m > 1 ? k->cluster_m : 1;
+  model_crooked factor = {1, 1};
+  if (p) factor = model_crooked_of(c, k, p);
+  s.l2 = (factor.a * k->tile_m / share_a + factor.b * k->tile_n / share_b) * k->tile_k * k->element;
+  bool maps = k->path_a == MODEL_TMA;
+  s.fetch = (maps ? c->tma_cycles : c->latency_cycles) + s.l2 / c->sm_l2_bytes;
+  if (k->family == MODEL_NAIVE) {
+    s.chain = naive_chain(c, k);
+    return s;
+  }
+  s.chain = ring_cycles(c, k, g, s.math, s.fetch);
+  /* Beyond the instruction cache the loop is fetched anew each time. */
+  double beyond = (double)k->loop_bytes / (32 << 10) - 1;
+  if (beyond > 0) s.issue *= 1 + c->code_share * beyond, s.chain *= 1 + c->code_share * beyond;
   return s;
 }
 
@@ -92,9 +133,9 @@ model_step model_step_of(const model_constants *c, const model_kernel *k, const 
 
 model_latency model_latency_of(const model_kernel *k, const gpu_facts *g) {
   const model_constants *c = &model_fitted;
-  model_latency l = {.latency = c->latency_cycles};
+  model_latency l = {.latency = k->path_a == MODEL_TMA ? c->tma_cycles : c->latency_cycles};
   int blocks = k->blocks_sm > 0 ? k->blocks_sm : 1;
-  model_step s = model_step_of(c, k, g);
+  model_step s = model_step_of(c, k, g, NULL);
   double bytes_cycle = 1e3 * g->hbm_gbs / g->boost_mhz / g->sms;
   if (k->family == MODEL_NAIVE)
     l.in_flight = 2.0 * k->unroll_k * k->element * k->threads * blocks;
@@ -103,7 +144,7 @@ model_latency model_latency_of(const model_kernel *k, const gpu_facts *g) {
   l.needed = l.latency * bytes_cycle;
   l.compute = blocks * s.math;
   double stage = k->family == MODEL_NAIVE ? s.l2 : k->stage_bytes;
-  l.fetch = l.latency + stage * blocks / most(bytes_cycle, c->sm_l2_bytes);
+  l.fetch = l.latency + stage * blocks / c->sm_l2_bytes;
   l.stages_needed = l.compute > 0 ? 1 + ceil(l.fetch / l.compute) : 1;
   return l;
 }
@@ -119,20 +160,55 @@ const char *model_bound_name(model_bound b) {
   return bound_names[b];
 }
 
-/* Cycles of one round: b blocks at once on an SM, each with `steps` k tiles. */
-static double round_cycles(const model_constants *c, const model_kernel *k, const model_step *s,
-                           double b, double steps) {
-  const double units[] = {s->math, s->issue, s->shared, s->l2 / c->sm_l2_bytes};
-  double one = together(c->overlap, units, 4) * steps;
-  double alone = two(c->overlap, one, s->chain * steps);
-  double stores = (double)k->tile_m * k->tile_n * k->element_d / c->store_bytes;
-  double ends = c->tail_cycles + stores;
-  if (k->persistent) {
-    double shown = k->pingpong ? 0 : c->epilogue_shown;
-    return b > 1 ? most(b * one, alone + shown * ends) : alone + shown * ends;
+/* Parts of a block, in cycles. start: with the first fetch; units, alone: all its k tiles, by what
+ * they ask of the SM's units, and by that and the block's own chain. */
+typedef struct timeline {
+  double start, units, chain, alone, stores, tail;
+} timeline;
+
+/* Cycles of one k tile that the units of an SM need for one block. On CUDA cores the products are
+ * among what is issued; tensor cores work beside it. */
+static double unit_cycles(const model_constants *c, const model_kernel *k, const model_step *s) {
+  double l2 = s->l2 / c->sm_l2_bytes;
+  if (!model_on_tensor_cores(k)) {
+    const double units[] = {most(s->math, s->issue), s->shared, l2};
+    return together(c->overlap, units, 3);
   }
-  ends += c->start_cycles + c->latency_cycles;
-  return two(c->overlap, b * (one + stores), alone + ends);
+  const double units[] = {s->math, s->issue, s->shared, l2};
+  return together(c->overlap, units, 4);
+}
+
+/* Cycles of one round: b blocks at once on an SM. */
+static double round_cycles(const model_constants *c, const model_kernel *k, const timeline *t,
+                           double b) {
+  double ends = t->tail + t->stores;
+  /* Ping-pong: two tiles at once, stores and chain of one behind the products of the other. */
+  if (k->persistent && k->pingpong) return two(c->overlap_blocks, t->units, (t->chain + ends) / 2);
+  if (k->persistent)
+    ends *= c->epilogue_shown;
+  else
+    ends += t->start;
+  if (b <= 1) return t->alone + ends;
+  return two(c->overlap_blocks, b * (t->units + t->stores), t->alone + ends);
+}
+
+/* Cycles of all rounds on the busiest SM. */
+static double all_rounds(const model_constants *c, const model_kernel *k, const model_waves *w,
+                         const timeline *t, double blocks, int sms) {
+  double b = k->blocks_sm > 0 ? k->blocks_sm : 1;
+  double full = floor(blocks / w->slots), rest = blocks - full * w->slots;
+  double last = ceil(rest / sms), whole = round_cycles(c, k, t, b);
+  double cycles = full * whole;
+  if (rest > 0) cycles += last == b ? whole : round_cycles(c, k, t, last);
+  double even = blocks / w->slots * whole;
+  if (full > 0 && even < cycles) cycles += c->wave_blur * (even - cycles);
+  if (!k->persistent) return cycles;
+  /* The first fetch, and the last stores, behind which nothing is left to hide. */
+  double ends = t->tail + t->stores;
+  cycles += t->start + (k->pingpong ? 1 : 1 - c->epilogue_shown) * ends;
+  /* A single tile of a ping-pong block runs alone. */
+  if (k->pingpong && full + (rest > 0) < 2) cycles = most(cycles, t->alone + t->start + ends);
+  return cycles;
 }
 
 /* Watts the card would draw at its highest clock, beside idle_watts, over its allowance. */
@@ -161,29 +237,32 @@ model_prediction model_predict_with(const model_constants *c, const model_kernel
                                     const gpu_facts *g, const model_problem *p) {
   model_prediction r = {.launch = 1e-6 * c->launch_us};
   model_waves w = model_waves_with(c, k, g, p);
-  model_step s = model_step_of(c, k, g);
+  model_step s = model_step_of(c, k, g, p);
   double split = k->cluster_k > 1 ? k->cluster_k : 1;
-  double steps = ceil(p->k / split / k->tile_k);
   double b = k->blocks_sm > 0 ? k->blocks_sm : 1, blocks = w.tiles * split;
-
-  /* Whole rounds of b blocks an SM, then one of what is left. */
   double full = floor(blocks / w.slots), rest = blocks - full * w.slots;
   double last = ceil(rest / g->sms);
-  double cycles = full * round_cycles(c, k, &s, b, steps);
-  if (rest > 0) cycles += round_cycles(c, k, &s, last, steps);
-  double even = w.waves * round_cycles(c, k, &s, b, steps);
-  if (full > 0 && even < cycles) cycles += c->wave_blur * (even - cycles);
-  if (k->persistent) cycles += c->start_cycles + c->latency_cycles;
-  if (split > 1) cycles += c->latency_cycles + w.split_bytes / blocks * b / c->sm_l2_bytes;
+  bool maps = k->path_a == MODEL_TMA;
+  double steps = ceil(p->k / split / k->tile_k);
+  timeline t = {.start = c->start_cycles + (maps ? c->map_cycles : 0) + s.fetch,
+                .units = steps * unit_cycles(c, k, &s),
+                .chain = steps * s.chain,
+                .stores = (double)k->tile_m * k->tile_n * k->element_d / c->store_bytes / split,
+                .tail = c->tail_cycles};
+  if (split > 1) t.tail += c->cluster_cycles + w.split_bytes / blocks / c->cluster_bytes;
+  t.alone = two(c->overlap_blocks, t.units, t.chain);
+  double cycles = blocks > 0 ? all_rounds(c, k, &w, &t, blocks, g->sms) : 0;
 
   double mhz = g->boost_mhz;
   bool capped = gpu_unit_is_tensor((gpu_unit)k->unit) && !g->has_wgmma;
   if (capped) mhz = gpu_clock(g, (gpu_unit)k->unit);
-  double hbm = w.hbm_bytes / (1e9 * g->hbm_gbs * c->hbm_share);
+  double written = p->m * p->n * p->batch * k->element_d;
+  double hbm =
+      ((w.hbm_bytes - written) / c->hbm_share + written / c->write_share) / (1e9 * g->hbm_gbs);
   for (int pass = 0; pass < 2; ++pass) {
     double l2 = w.l2_bytes / (c->all_l2_bytes * g->sms * mhz * 1e6);
     const double limits[] = {cycles / (mhz * 1e6), l2, hbm};
-    r.seconds = together(c->overlap, limits, 3);
+    r.seconds = together(c->overlap_memory, limits, 3);
     double excess = pass == 0 ? power_excess(c, k, g, &w, p, most(r.seconds, 1e-7)) : 0;
     if (excess <= 1) break;
     /* Power goes with the cube of the clock: cycles a second, times volts squared. */
@@ -202,9 +281,13 @@ model_prediction model_predict_with(const model_constants *c, const model_kernel
   r.alone[BOUND_L2] =
       most(turns * s.l2 / c->sm_l2_bytes, w.l2_bytes / (c->all_l2_bytes * g->sms * mhz * 1e6));
   r.alone[BOUND_HBM] = hbm;
-  double ends = c->start_cycles + c->latency_cycles + c->tail_cycles;
+  double ends = t.start + t.tail, rounds = full + (rest > 0);
+  double chains = s.chain / (k->pingpong && rounds > 1 ? 2 : 1);
   r.alone[BOUND_LATENCY] =
-      (full + (rest > 0)) * (s.chain * steps + (k->persistent ? 0 : ends)) / (mhz * 1e6);
+      (rounds * chains * steps + (k->persistent ? rounds > 0 : rounds) * ends) / (mhz * 1e6);
+  /* Whole rounds are counted, of which uneven blocks hide a little. */
+  for (int bound = 0; bound < BOUND_COUNT; ++bound)
+    if (r.alone[bound] > r.seconds) r.alone[bound] = r.seconds;
   rank_bounds(&r);
   return r;
 }

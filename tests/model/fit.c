@@ -21,15 +21,47 @@ static const struct bound {
   const char *name;
   double low, high;
 } bounds[] = {
-    {"launch_us", 0.5, 4},      {"start_cycles", 50, 3000}, {"latency_cycles", 500, 2500},
-    {"lds_slots", 0.05, 3},     {"copy_slots", 1, 10},      {"stage_slots", 5, 120},
-    {"barrier_cycles", 1, 300}, {"shared_latency", 20, 60}, {"ldg_waves", 0.2, 4},
-    {"line_waves", 0.05, 4},    {"math_share", 0.85, 1},    {"tensor_share", 0.9, 1},
-    {"mma_share", 0.6, 1.2},    {"group_wait", 5, 400},     {"sm_l2_bytes", 20, 128},
-    {"all_l2_bytes", 15, 64},   {"hbm_share", 0.7, 1},      {"l2_share", 0.1, 1},
-    {"store_bytes", 4, 128},    {"tail_cycles", 20, 5000},  {"epilogue_shown", 0.02, 1},
-    {"overlap", 2, 16},         {"idle_watts", 60, 250},    {"fma_pj", 0.5, 3},
-    {"shared_pj", 0.05, 20},    {"l2_pj", 1, 60},           {"hbm_pj", 5, 100},
+    {"launch_us", 0.5, 4},
+    {"start_cycles", 50, 3000},
+    {"map_cycles", 10, 6000},
+    {"latency_cycles", 350, 2500},
+    {"tma_cycles", 350, 2500},
+    {"load_cycles", 100, 1500},
+    {"lds_slots", 0.02, 0.8},
+    {"copy_slots", 1, 12},
+    {"staged_slots", 1, 60},
+    {"fill_slots", 0.05, 12},
+    {"crooked", 1, 3},
+    {"stage_slots", 3, 120},
+    {"turn_slots", 0.5, 40},
+    {"barrier_cycles", 1, 300},
+    {"shared_latency", 20, 40},
+    {"ldg_waves", 0.2, 4},
+    {"line_waves", 0.05, 4},
+    {"math_share", 0.8, 0.99},
+    {"tensor_share", 0.8, 1},
+    {"mma_share", 0.6, 1.1},
+    {"fill_share", 0.05, 1},
+    {"group_wait", 5, 400},
+    {"sm_l2_bytes", 40, 110},
+    {"all_l2_bytes", 15, 64},
+    {"hbm_share", 0.8, 0.97},
+    {"write_share", 0.5, 1},
+    {"l2_share", 0.3, 0.9},
+    {"store_bytes", 4, 128},
+    {"tail_cycles", 20, 5000},
+    {"epilogue_shown", 0.02, 1},
+    {"cluster_cycles", 50, 6000},
+    {"cluster_bytes", 4, 128},
+    {"overlap", 2, 30},
+    {"overlap_blocks", 2.5, 30},
+    {"overlap_memory", 5, 30},
+    {"code_share", 0.05, 3},
+    {"idle_watts", 60, 250},
+    {"fma_pj", 0.5, 3},
+    {"shared_pj", 0.3, 6},
+    {"l2_pj", 2, 30},
+    {"hbm_pj", 10, 80},
     {"wave_blur", 0.001, 1},
 };
 enum { CONSTANTS = sizeof bounds / sizeof *bounds };
@@ -91,24 +123,31 @@ static double *weights_of(const measured *m) {
 static model_constants fit(const measured *m, double *us) {
   model_constants best = model_fitted;
   double *weight = weights_of(m);
-  double least = loss(m, &best, us, weight), step[CONSTANTS];
   for (int i = 0; i < CONSTANTS; ++i)
-    step[i] = 0.3;
-  for (int round = 0; round < 60; ++round) {
-    double before = least;
-    for (int i = 0; i < CONSTANTS; ++i) {
-      bool better = false;
-      for (int sign = -1; sign <= 1 && !better; sign += 2) {
-        model_constants trial = best;
-        double *x = slot(&trial, i);
-        *x = fmin(bounds[i].high, fmax(bounds[i].low, *x * exp(sign * step[i])));
-        double l = loss(m, &trial, us, weight);
-        if (l < least - 1e-7) least = l, best = trial, better = true;
+    *slot(&best, i) = fmin(bounds[i].high, fmax(bounds[i].low, *slot(&best, i)));
+  double least = loss(m, &best, us, weight), step[CONSTANTS];
+  /* Long steps again once short ones have found nothing: a valley's other side may be lower. */
+  for (int start = 0; start < 6; ++start) {
+    double begun = least;
+    for (int i = 0; i < CONSTANTS; ++i)
+      step[i] = start % 2 ? 1 : 0.3;
+    for (int round = 0; round < 40; ++round) {
+      double before = least;
+      for (int i = 0; i < CONSTANTS; ++i) {
+        bool better = false;
+        for (int sign = -1; sign <= 1 && !better; sign += 2) {
+          model_constants trial = best;
+          double *x = slot(&trial, i);
+          *x = fmin(bounds[i].high, fmax(bounds[i].low, *x * exp(sign * step[i])));
+          double l = loss(m, &trial, us, weight);
+          if (l < least - 1e-7) least = l, best = trial, better = true;
+        }
+        step[i] = better ? fmin(1, step[i] * 1.5) : fmax(0.002, step[i] * 0.6);
       }
-      step[i] = better ? fmin(1, step[i] * 1.5) : fmax(0.002, step[i] * 0.6);
+      if (round > 20 && before - least < 1e-5) break;
     }
-    if (round % 10 == 0) fprintf(stderr, "round %d: loss %.4f\n", round, least);
-    if (round > 25 && before - least < 1e-5) break;
+    fprintf(stderr, "start %d: loss %.4f\n", start, least);
+    if (start > 1 && begun - least < 1e-4) break;
   }
   free(weight);
   return best;

@@ -48,7 +48,7 @@ warns no-tensor-cores "f32 without tf32 stays on CUDA cores: 66.9 TFLOP/s, where
   h100-sxm "dtype = 'f32'"
 warns no-tensor-cores "33.5 TFLOP/s on CUDA cores, where tensor cores give 66.9" h100-sxm "dtype = 'f64'"
 warns no-tensor-cores "naive computes bf16 on CUDA cores" h100-sxm "family = 'naive', dtype = 'bf16'"
-warns no-tensor-cores "bf16 has no tensor cores on t4" t4 "family = 'naive', dtype = 'bf16'"
+warns no-tensor-cores "bf16 has no tensor cores on t4" t4 "family = 'naive', dtype = { a = 'bf16', d = 'f32' }"
 silent h100-sxm "$simt"
 silent rtx-3090 "dtype = 'f64'"
 silent h100-sxm "$simt, tile = { $tile8 }, unroll = { k = 4 }"

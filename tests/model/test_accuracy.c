@@ -1,0 +1,157 @@
+/* The model against what an H200 took (times.csv) and what ptxas allotted (registers.csv). The
+ * constants were fitted to one half of the pairs; the figures here are of the other. */
+#include "unit.h"
+
+#include "kernel_set.h"
+#include "measured.h"
+#include "plan_model.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static measured pairs;
+static double *predicted;
+
+static int load(void **state) {
+  (void)state;
+  pairs = measured_load("kernels.csv", "times.csv");
+  predicted = malloc((size_t)pairs.count * sizeof *predicted);
+  for (int i = 0; i < pairs.count; ++i)
+    predicted[i] =
+        1e6 *
+        model_predict(&pairs.pairs[i].kernel, pairs.pairs[i].gpu, &pairs.pairs[i].problem).seconds;
+  return 0;
+}
+
+static int unload(void **state) {
+  (void)state;
+  free(predicted);
+  measured_free(&pairs);
+  return 0;
+}
+
+static void times_are_near_and_ranked(void **state) {
+  (void)state;
+  measured_score s = measured_score_of(&pairs, predicted, 1);
+  assert_true(s.pairs >= 150);
+  assert_true(s.groups >= 20);
+  if (!(s.median_error <= 0.12)) fail_msg("median error %.1f %%", 100 * s.median_error);
+  if (!(s.spearman >= 0.9)) fail_msg("Spearman %.3f", s.spearman);
+}
+
+static void every_family_is_near(void **state) {
+  (void)state;
+  static const struct {
+    model_family family;
+    int least;
+    double median;
+  } families[] = {{MODEL_NAIVE, 20, 0.12},
+                  {MODEL_SMEM, 5, 0.2},
+                  {MODEL_SIMT, 300, 0.12},
+                  {MODEL_WMMA, 10, 0.2},
+                  {MODEL_WGMMA, 300, 0.12}};
+  for (size_t f = 0; f < sizeof families / sizeof *families; ++f) {
+    measured some = {.groups = pairs.groups, .group_names = pairs.group_names};
+    some.pairs = malloc((size_t)pairs.count * sizeof *some.pairs);
+    double *us = malloc((size_t)pairs.count * sizeof *us);
+    for (int i = 0; i < pairs.count; ++i)
+      if (pairs.pairs[i].kernel.family == (int)families[f].family)
+        some.pairs[some.count] = pairs.pairs[i], us[some.count++] = predicted[i];
+    assert_true(some.count >= families[f].least);
+    double error = measured_score_of(&some, us, -1).median_error;
+    if (!(error <= families[f].median))
+      fail_msg("family %d: median error %.1f %%", (int)families[f].family, 100 * error);
+    free(some.pairs);
+    free(us);
+  }
+}
+
+/* Of all measured kernels, the one predicted to be fastest, and what it takes beyond the fastest.
+ */
+static void first_choices_are_good(void **state) {
+  (void)state;
+  measured_score s = measured_score_of(&pairs, predicted, -1);
+  if (!(s.regret_within >= 0.8))
+    fail_msg("within 5 %% in %.0f %% of groups", 100 * s.regret_within);
+  if (!(s.regret_mean <= 0.04)) fail_msg("%.1f %% beyond the best", 100 * s.regret_mean);
+}
+
+/* Random predictions of the same spread must fail the same tests. */
+static void the_score_can_fail(void **state) {
+  (void)state;
+  double *shuffled = malloc((size_t)pairs.count * sizeof *shuffled);
+  unsigned seed = 1;
+  for (int i = 0; i < pairs.count; ++i) {
+    seed = seed * 1664525u + 1013904223u;
+    shuffled[i] = predicted[seed % (unsigned)pairs.count];
+  }
+  measured_score s = measured_score_of(&pairs, shuffled, 1);
+  assert_true(s.median_error > 0.3);
+  assert_true(fabs(s.spearman) < 0.3);
+  assert_true(s.regret_within < 0.5);
+  free(shuffled);
+}
+
+static void a_prediction_costs_less_than_a_microsecond(void **state) {
+  (void)state;
+#if !defined(__OPTIMIZE__) || defined(__SANITIZE_ADDRESS__)
+  skip();
+#endif
+  double best = 1, sum = 0;
+  for (int turn = 0; turn < 7; ++turn) {
+    clock_t begin = clock();
+    for (int i = 0; i < pairs.count; ++i)
+      sum += model_predict(&pairs.pairs[i].kernel, pairs.pairs[i].gpu, &pairs.pairs[i].problem)
+                 .seconds;
+    double each = (double)(clock() - begin) / CLOCKS_PER_SEC / pairs.count;
+    if (each < best) best = each;
+  }
+  assert_true(sum > 0);
+  if (!(best < 1e-6)) fail_msg("%.2f us", 1e6 * best);
+}
+
+/* -- Registers ------------------------------------------------------------------------------------
+ */
+
+static void registers_are_near_those_of_ptxas(void **state) {
+  (void)state;
+  const char *specs[] = {"measured.lua", "../../specs/ladder_f32.lua", "../../specs/h100_f32.lua",
+                         "../../specs/wmma_f16.lua"};
+  kernel_set set;
+  diag *d = diag_new();
+  assert_true(kernel_set_load(&set, specs, 4, "h200", d));
+  FILE *file = fopen("registers.csv", "r");
+  assert_non_null(file);
+  char line[256];
+  int known = 0, near = 0;
+  while (fgets(line, sizeof line, file)) {
+    char *comma = strchr(line, ',');
+    if (!comma) continue;
+    *comma = '\0';
+    long at = kernel_set_find(&set, line);
+    if (at < 0) continue;
+    double ptxas = atof(comma + 1);
+    model_kernel k = plan_model(&set.kernels[at].plan);
+    ++known;
+    near += fabs(k.registers / ptxas - 1) <= 0.1;
+  }
+  fclose(file);
+  kernel_set_free(&set);
+  diag_free(d);
+  assert_true(known >= 100);
+  if (near < 0.9 * known) fail_msg("%d of %d within 10 %%", near, known);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(times_are_near_and_ranked),
+      cmocka_unit_test(every_family_is_near),
+      cmocka_unit_test(first_choices_are_good),
+      cmocka_unit_test(the_score_can_fail),
+      cmocka_unit_test(a_prediction_costs_less_than_a_microsecond),
+      cmocka_unit_test(registers_are_near_those_of_ptxas),
+  };
+  return cmocka_run_group_tests(tests, load, unload);
+}
