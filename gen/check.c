@@ -123,17 +123,21 @@ static int open_folder(check_run *c) {
 }
 
 static int choose(check_run *c) {
-  size_t chosen = 0;
-  for (size_t i = 0; i < c->count; i++) {
-    check_kernel *k = &c->kernels[i];
-    k->chosen = !c->options->kernel || strcmp(c->options->kernel, k->name) == 0 ||
-                strcmp(c->options->kernel, k->symbol) == 0;
-    chosen += k->chosen;
+  const check_options *o = c->options;
+  if (!c->count) return check_fail(CHECK_INPUT, "the table of %s is empty", o->folder);
+  for (size_t i = 0; i < c->count; i++)
+    c->kernels[i].chosen = o->kernel_count == 0;
+  for (size_t n = 0; n < o->kernel_count; n++) {
+    bool found = false;
+    for (size_t i = 0; i < c->count; i++) {
+      check_kernel *k = &c->kernels[i];
+      if (strcmp(o->kernels[n], k->name) != 0 && strcmp(o->kernels[n], k->symbol) != 0) continue;
+      k->chosen = found = true;
+    }
+    if (!found)
+      return check_fail(CHECK_INPUT, "no kernel %s in %s; `gemmgen list` prints the names",
+                        o->kernels[n], o->folder);
   }
-  if (!c->count) return check_fail(CHECK_INPUT, "the table of %s is empty", c->options->folder);
-  if (!chosen)
-    return check_fail(CHECK_INPUT, "no kernel %s in %s; `gemmgen list` prints the names",
-                      c->options->kernel, c->options->folder);
   return 0;
 }
 

@@ -16,7 +16,8 @@ typedef struct check_options {
   bool folder_is_temporary;    /* emitted for this check: its path is left out of the report */
   const char *const *problems; /* "MxNxK" or "MxNxKxBATCH": run these instead of the default set */
   size_t problem_count;
-  const char *kernel;  /* only this kernel; NULL: all */
+  const char *const *kernels; /* only these; none: all */
+  size_t kernel_count;
   uint64_t seed;       /* of data and schedules */
   int schedules;       /* random schedules a kernel runs on; -1: ggcheck's default */
   bool json;           /* one object on stdout instead of text */

@@ -116,7 +116,7 @@ static size_t common_words(const check_run *c, const char **argv, char numbers[2
     snprintf(numbers[1], 32, "%d", o->schedules);
     argv[at++] = numbers[1];
   }
-  if (o->kernel) argv[at++] = "--lines";
+  if (o->kernel_count == 1) argv[at++] = "--lines";
   for (size_t i = 0; i < o->problem_count && at < WORDS_MAX - 3; i++) {
     argv[at++] = "--problem";
     argv[at++] = o->problems[i];

@@ -24,7 +24,7 @@ const char cli_help[] =
     "  --dump STAGE       print spec, plan, model, dispatch or template\n"
     "  --gpu NAME         plan for this GPU instead of the spec's\n"
     "  --problem MxNxK[xBATCH]   check, explain: this problem (repeatable)\n"
-    "  --kernel NAME      check, explain: only this kernel\n"
+    "  --kernel NAME      check, explain: only this kernel (check: repeatable)\n"
     "  --expect P%        explain: what P per cent of the peak needs\n"
     "  --html FILE        explain: write a page with figures instead of text\n"
     "  --seed N           check: seed of data and schedules\n"
@@ -74,6 +74,12 @@ static bool add_word(const char ***words, size_t *count, const char *word) {
   *words = grown;
   grown[(*count)++] = word;
   return true;
+}
+
+static bool set_kernel(const parser *p, const char *value) {
+  if (p->a->command == COMMAND_EXPLAIN && p->a->kernel_count)
+    return fail(p, "%s is given twice; explain takes one", "--kernel");
+  return add_word(&p->a->kernels, &p->a->kernel_count, value) || fail(p, "memory is short%s", "");
 }
 
 static bool set_problem(const parser *p, const char *value) {
@@ -158,7 +164,6 @@ static bool set_output(const parser *p, const char *value) {
     return true;                                                                                   \
   }
 SETTER(templates, text, value)
-SETTER(kernel, text, value)
 SETTER(html, text, value)
 SETTER(json, flag, true)
 SETTER(force, flag, true)
@@ -279,4 +284,5 @@ bool cli_parse(int argc, char **argv, cli_arguments *a, char error[256]) {
 void cli_free(cli_arguments *a) {
   free(a->files);
   free(a->problems);
+  free(a->kernels);
 }

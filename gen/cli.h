@@ -24,7 +24,9 @@ typedef struct cli_arguments {
   size_t file_count;
   const char **problems; /* owned like files; each has the form MxNxK or MxNxKxBATCH */
   size_t problem_count;
-  const char *output, *prefix, *templates, *dump, *gpu, *kernel, *html; /* NULL: not given */
+  const char **kernels; /* owned like files; explain takes one */
+  size_t kernel_count;
+  const char *output, *prefix, *templates, *dump, *gpu, *html; /* NULL: not given */
   uint64_t seed;
   int schedules; /* -1: not given */
   double expect; /* per cent; 0: not given */

@@ -34,7 +34,8 @@ static exit_code run_check(const cli_arguments *a) {
   check_options_init(&o);
   o.problems = a->problems;
   o.problem_count = a->problem_count;
-  o.kernel = a->kernel;
+  o.kernels = a->kernels;
+  o.kernel_count = a->kernel_count;
   o.seed = a->seed;
   o.schedules = a->schedules;
   o.json = a->json;
@@ -75,7 +76,7 @@ static explain_options explain_options_of(const cli_arguments *a) {
   return (explain_options){.specs = a->files,
                            .spec_count = a->file_count,
                            .gpu = a->gpu,
-                           .kernel = a->kernel,
+                           .kernel = a->kernel_count ? a->kernels[0] : NULL,
                            .problems = a->problems,
                            .problem_count = a->problem_count,
                            .html = a->html,
