@@ -169,14 +169,23 @@ static unsigned lane_bytes(unsigned spec) {
   return (unsigned)(major * minor / EMU_WARP * bytes_of(spec));
 }
 
+/* ptxas loads 16-bit types, and bytes that lie along k, from shared memory by ldmatrix. */
+static int is_ldmatrix(const memory_arg *a, unsigned spec, int stores) {
+  int bytes = bytes_of(spec), is_operand = role_of(spec) < 2;
+  return a->p == NULL && !stores && is_operand &&
+         (bytes == 2 || (bytes == 1 && is_column(spec) == role_of(spec)));
+}
+
 /* PTX asks that rows begin at multiples of the lane's part of the fragment; of the leading
- * dimension the programming guide asks less. */
+ * dimension the programming guide asks less; ldmatrix asks for 16 bytes. */
 static void access_memory(const memory_arg *a, unsigned spec, int stores, int line) {
   emu_world *w = ggi_emu_world;
   unsigned bytes = (unsigned)bytes_of(spec);
   ggi_emu_step(w, line);
   uintptr_t at = a->p != NULL ? (uintptr_t)a->p : a->off;
-  unsigned start = lane_bytes(spec), apart = start < 16 ? start : 16;
+  unsigned start = lane_bytes(spec);
+  if (start < 16 && is_ldmatrix(a, spec, stores)) start = 16;
+  unsigned apart = start < 16 ? start : 16;
   if (at % start != 0 || a->ld * bytes % apart != 0) {
     ggi_emu_report(w, GG_EMU_MISALIGNED, line, 0,
                    "%s by %s: the address must be a multiple of %u bytes, the leading dimension of "

@@ -86,6 +86,10 @@ void wmma_misaligned(const gg_args p) {
   gg_wmma_load_a_m16n16k16_f16_row_global(a, at, 24);
   gg_wmma_load_a_m16n16k16_f16_row_global(a, at + 16, 24); /* @wmma_f16_at_16 */
   gg_wmma_load_a_m16n16k16_f16_row_global(a, at, 20);      /* @wmma_f16_apart_40 */
+  gg_wmma_load_a_m16n16k16_s8_row_shared(a, 8, 16);        /* @wmma_s8_shared_at_8 */
+  gg_wmma_load_b_m16n16k16_s8_col_shared(a, 16, 24);       /* @wmma_s8_shared_apart_24 */
+  gg_wmma_load_a_m16n16k16_s8_col_shared(a, 8, 24);        /* byte by byte */
+  gg_wmma_load_a_m8n32k16_bf16_row_shared(a, 8, 16);       /* @wmma_bf16_shared_at_8 */
   gg_wmma_store_d_m16n16k16_f16_row_global((char *)p.d + 16, c, 24);
   gg_wmma_store_d_m16n16k16_f16_row_global((char *)p.d + 8, c, 24); /* @wmma_sums_at_8 */
 }
