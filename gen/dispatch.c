@@ -154,8 +154,9 @@ static void row(const kernel_plan *p, const char *prefix, buf *out) {
              p->multiple_m, p->multiple_n, p->multiple_k, p->min_k);
   buf_printf(out, "     .speed = %d, .wave_loss_percent = %d, .overhead_k = %d,\n", p->speed,
              p->wave_loss, p->overhead_k);
-  buf_printf(out, "     .sm_gflops = %d, .copy_gbs = %d, .overhead_ns = %d,\n", p->sm_gflops,
-             p->copy_gbs, p->overhead_ns);
+  buf_printf(out,
+             "     .sm_gflops = %d, .copy_gbs = %d, .overhead_ns = %d, .partial_percent = %d,\n",
+             p->sm_gflops, p->copy_gbs, p->overhead_ns, p->partial_percent);
   maps(p, out);
   buf_printf(out, "     .persistent = %d},\n", p->persistent);
 }

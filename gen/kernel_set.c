@@ -123,8 +123,8 @@ static bool reject(kernel_set *k, const kernel_spec *s, const plan_fault *fault,
 }
 
 /* One pass over operands of a type, in the name of a point. false: memory is short. */
-static bool add_pass(kernel_set *k, name_index *x, const kernel_spec *asker, int type, bool turned,
-                     bool *fresh, diag *d) {
+static bool add_pass(kernel_set *k, name_index *x, const kernel_spec *asker, int type,
+                     plan_pass pass, bool *fresh, diag *d) {
   kernel_spec **passes = room(k->passes, k->pass_count, &k->pass_capacity, sizeof *passes);
   if (!passes) return false;
   k->passes = passes;
@@ -135,7 +135,7 @@ static bool add_pass(kernel_set *k, name_index *x, const kernel_spec *asker, int
   kernel_plan plan;
   plan_fault fault;
   plan_result result = PLAN_SAME;
-  if (plan_pass_spec(asker, type, turned, s)) result = plan_make(s, VARIANT_NARROW, &plan, &fault);
+  if (plan_pass_spec(asker, type, pass, s)) result = plan_make(s, VARIANT_NARROW, &plan, &fault);
   if (result == PLAN_ILLEGAL)
     spec_report(asker, d, DIAG_ERROR, SPEC_REPACK, fault.code, "%s", fault.text);
   bool ok = result == PLAN_OK ? add_plan(k, x, &plan, asker, fresh, d) : result != PLAN_MEMORY;
@@ -146,13 +146,15 @@ static bool add_pass(kernel_set *k, name_index *x, const kernel_spec *asker, int
   return ok;
 }
 
-/* The passes that a point's kernels need: over each type, as it lies and turned. */
+/* The passes that a point's kernels need, over each size of elements. */
 static bool add_passes(kernel_set *k, name_index *x, const kernel_spec *asker, int type_a,
                        int type_b, diag *d) {
   bool fresh = true;
   int count = dtype_bytes(type_a) == dtype_bytes(type_b) ? 1 : 2;
-  for (int i = 0; i < 2 * count; ++i)
-    if (!add_pass(k, x, asker, i / 2 ? type_b : type_a, i % 2, &fresh, d)) return false;
+  for (int i = 0; i < count * PASS_COUNT; ++i) {
+    int type = i < PASS_COUNT ? type_a : type_b;
+    if (!add_pass(k, x, asker, type, (plan_pass)(i % PASS_COUNT), &fresh, d)) return false;
+  }
   return true;
 }
 

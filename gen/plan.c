@@ -495,7 +495,8 @@ void plan_json(const kernel_plan *p, buf *out) {
 }
 
 bool plan_is_outside(plan_field f) {
-  return f == PLAN_repack || f == PLAN_sm_gflops || f == PLAN_copy_gbs || f == PLAN_overhead_ns;
+  return f == PLAN_repack || f == PLAN_sm_gflops || f == PLAN_copy_gbs || f == PLAN_overhead_ns ||
+         f == PLAN_partial_percent;
 }
 
 void plan_hash(const kernel_plan *p, char out[65]) {

@@ -140,6 +140,7 @@ typedef enum copy_path {
   X(sm_gflops, "GFLOP/s", "of one SM that speed 1000 stands for")                                  \
   X(copy_gbs, "GB/s", "read and written by a pass over an operand")                                \
   X(overhead_ns, "ns", "that a pass costs besides its bytes")                                      \
+  X(partial_percent, "percent", "of a full tile's time that any tile of a pass takes")             \
   X(blocks_sm, "blocks/SM", "that fit")                                                            \
   X(registers, "registers", "a thread, estimate")                                                  \
   X(register_limit, "registers", "a thread may have")                                              \
@@ -180,9 +181,12 @@ typedef enum plan_result {
   PLAN_MEMORY
 } plan_result;
 
-/* A pass over operands (FAMILY_REPACK) as a spec: over elements of `type`'s size, turned or not, on
- * the GPU and in the name of `asker`. false: there is no such pass. */
-bool plan_pass_spec(const kernel_spec *asker, int type, bool turned, kernel_spec *out);
+/* The passes over an operand (FAMILY_REPACK): row by row, short rows, turned. */
+typedef enum plan_pass { PASS_ROWS, PASS_SLIM, PASS_TURNED, PASS_COUNT } plan_pass;
+
+/* One of them as a spec: over elements of `type`'s size, on the GPU and in the name of `asker`.
+ * false: there is none for such elements. */
+bool plan_pass_spec(const kernel_spec *asker, int type, plan_pass pass, kernel_spec *out);
 
 plan_result plan_make(const kernel_spec *s, plan_variant variant, kernel_plan *out,
                       plan_fault *fault);

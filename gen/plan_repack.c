@@ -11,8 +11,7 @@
 
 enum {
   CHUNK = 16,  /* bytes of a load and of a store */
-  ROW = 128,   /* bytes of a turned tile's row, and of a row of its copy */
-  PITCH = 128, /* bytes between rows of a copy are a multiple */
+  LINE = 128,  /* bytes; those between rows of a copy are a multiple */
   BLOCK = 256, /* threads */
 };
 
@@ -29,7 +28,7 @@ int plan_pass_type(int type) {
   }
 }
 
-bool plan_pass_spec(const kernel_spec *asker, int type, bool turned, kernel_spec *out) {
+bool plan_pass_spec(const kernel_spec *asker, int type, plan_pass pass, kernel_spec *out) {
   *out = *asker;
   for (int f = 0; f < SPEC_FIELD_COUNT; ++f) {
     out->value[f] = SPEC_UNSET;
@@ -38,39 +37,51 @@ bool plan_pass_spec(const kernel_spec *asker, int type, bool turned, kernel_spec
   out->pass = true;
   out->value[SPEC_FAMILY] = FAMILY_REPACK;
   out->value[SPEC_DTYPE_A] = plan_pass_type(type);
-  out->value[SPEC_LAYOUT] = turned ? LAYOUT_TN : LAYOUT_NN;
+  out->value[SPEC_LAYOUT] = pass == PASS_TURNED ? LAYOUT_TN : LAYOUT_NN;
+  if (pass == PASS_SLIM) out->value[SPEC_TILE_M] = 32;
   return out->value[SPEC_DTYPE_A] != GG_NONE;
 }
 
-/* A warp for each row: the longest runs. */
-static void choose_rows(plan_builder *b) {
+/* Lanes along a row: a warp for the longest runs, 8 where rows are short. */
+static void choose_rows(plan_builder *b, bool slim) {
   kernel_plan *p = b->plan;
-  SET(copy_lanes_a, 32, "a warp along a row");
+  SET(copy_lanes_a, slim ? 8 : 32, slim ? "4 short rows a warp" : "a warp along a row");
   SET(copies_a, 4, "granules in flight a lane; 1 to 8 differ by 1.5%% (measured, H200)");
-  SET(tile_m, BLOCK / 32, "a row for each of %d warps", BLOCK / 32);
-  SET(tile_n, 32 * p->copies_a * CHUNK / p->element, "32 lanes x %d x %d B / %d B", p->copies_a,
-      CHUNK, p->element);
+  SET(tile_m, BLOCK / p->copy_lanes_a, "a row for each %d of %d threads", p->copy_lanes_a, BLOCK);
+  SET(tile_n, p->copy_lanes_a * p->copies_a * CHUNK / p->element, "%d lanes x %d x %d B / %d B",
+      p->copy_lanes_a, p->copies_a, CHUNK, p->element);
   SET(registers, 28 + 4 * (p->copies_a + 1) + 12, "%d granules of 4 words, words of two; addresses",
       p->copies_a + 1);
+  SET(min_blocks, 4, "%d B in flight a block cover the memory's latency",
+      BLOCK * p->copies_a * CHUNK);
   SET(shared_bytes, 0, "shuffles");
   SET(swizzle, 0, "no shared memory");
+  SET(copy_gbs, b->gpu->hbm_gbs / 200 * 177, "0.885 of %d (measured, H200: 4250 of 4800)",
+      b->gpu->hbm_gbs);
+  SET(partial_percent, 38, "instructions, not bytes, take the time of short rows (measured, H200)");
 }
 
-/* Squares of 128 bytes either way. */
+/* Whole lines of the copy, a line or two of the source. */
 static void choose_square(plan_builder *b) {
   kernel_plan *p = b->plan;
-  int side = ROW / p->element;
-  SET(copy_lanes_a, ROW / CHUNK, "%d B of a row", ROW);
-  SET(tile_m, side, "%d B of a row of the copy: whole lines are written", ROW);
-  SET(tile_n, side, "%d B of a row: whole lines are read", ROW);
+  int row = p->element == 4 ? 2 * LINE : LINE;
+  SET(tile_m, LINE / p->element, "%d B of a row of the copy: whole lines are written", LINE);
+  SET(tile_n, row / p->element, "%d B of a row: whole lines are read%s", row,
+      row > LINE ? ", two for enough of them in flight" : "");
+  SET(copy_lanes_a, row / CHUNK, "%d B of a row", row);
   int rows = BLOCK / p->copy_lanes_a;
-  SET(copies_a, side / rows, "%d rows, %d threads with %d lanes a row", side, BLOCK,
+  SET(copies_a, p->tile_m / rows, "%d rows, %d threads with %d lanes a row", p->tile_m, BLOCK,
       p->copy_lanes_a);
-  SET(registers, 28 + 12 * p->copies_a, "%d granules of 4 words with addresses and the next's word",
+  SET(registers, 28 + 18 * p->copies_a, "%d granules of 4 words, next ones, addresses",
       p->copies_a);
-  SET(shared_bytes, side * ROW, "%d rows x %d B", side, ROW);
+  SET(min_blocks, p->copies_a > 2 ? 4 : 5, "%d B in flight a block cover the memory's latency",
+      BLOCK * p->copies_a * CHUNK);
+  SET(shared_bytes, p->tile_m * row, "%d rows x %d B", p->tile_m, row);
   SET(swizzle, 1, "16-byte chunks XOR (row / %d mod 8): no bank is asked twice either way",
       CHUNK / p->element);
+  SET(copy_gbs, b->gpu->hbm_gbs / 200 * 144, "0.72 of %d (measured, H200: 3450 of 4800)",
+      b->gpu->hbm_gbs);
+  SET(partial_percent, 80, "a tile's rows and columns are walked all the same (measured, H200)");
 }
 
 const spec_field plan_takes_repack[] = {SPEC_FIELD_COUNT};
@@ -79,6 +90,7 @@ void plan_make_repack(plan_builder *b) {
   kernel_plan *p = b->plan;
   int type = b->spec->value[SPEC_DTYPE_A];
   bool turned = b->spec->value[SPEC_LAYOUT] == LAYOUT_TN;
+  bool slim = b->spec->value[SPEC_TILE_M] != SPEC_UNSET;
   SET(family, FAMILY_REPACK, "copies operands for other families");
   SET(variant, VARIANT_NARROW, "any size, any element's address");
   SET(arch, b->gpu->arch, "%s", b->gpu->name);
@@ -97,32 +109,28 @@ void plan_make_repack(plan_builder *b) {
   if (turned)
     choose_square(b);
   else
-    choose_rows(b);
+    choose_rows(b, slim);
   SET(tile_k, 1, "no k");
   SET(raster_along, RASTER_N, "a row's tiles follow each other");
   SET(raster_group, 1, "plain order");
   SET(k_slices, 1, "none");
-  int rounds = turned ? p->copies_a : 1; /* each with addresses of its own */
-  SET(min_blocks, rounds > 2 ? 2 : 4,
-      "%d B in flight a block cover the memory's latency; a thread has %d address%s",
-      BLOCK * p->copies_a * CHUNK, rounds, rounds == 1 ? "" : "es");
   plan_register_limit(b);
   SET(align_a, p->element, "elements");
   SET(align_b, p->element, "not there");
   SET(align_c, p->element, "not there");
-  SET(align_d, PITCH,
+  SET(align_d, LINE,
       "whole lines: TMA reads rows 16 bytes apart from lines at two thirds of the speed (measured, "
       "H200)");
   SET(multiple_m, 1, "guarded");
   SET(multiple_n, 1, "guarded");
   SET(multiple_k, 1, "no k");
   SET(min_k, 0, "no k");
-  SET(copy_gbs, b->gpu->hbm_gbs / 6 * 5, "5/6 of %d (measured, H200: 4000 of 4800)",
-      b->gpu->hbm_gbs);
   SET(overhead_ns, 2000, "launch, first loads and last stores (measured, H200)");
   SET(code_bytes, 12288, "straight code, no loop");
   SET(compile_seconds, 30, "budget of every kernel");
   plan_occupancy(b);
   snprintf(p->name, sizeof p->name, "sm%d_repack_b%d%s", p->arch, 8 * p->element,
-           turned ? "_turned" : "");
+           turned ? "_turned"
+           : slim ? "_slim"
+                  : "");
 }

@@ -232,10 +232,12 @@ typedef struct gg_kernel {
   /* 10^9 FLOP/s of one SM that speed 1000 stands for on the plan's GPU; 0: unknown. It turns the
    * expression above, e, into nanoseconds, 2000 * m * n * batch * e / (SMs * sm_gflops), so that
    * the time of REPACK rows can be added:
-   *   overhead_ns + (bytes read + bytes written) / copy_gbs */
+   *   overhead_ns + (bytes read + bytes written) / copy_gbs
+   * with partial_percent of the tiles' whole bytes where that is more. */
   int sm_gflops;
-  int copy_gbs;    /* REPACK: 10^9 bytes a second; else 0 */
-  int overhead_ns; /* REPACK: from the launch before to the first byte; else 0 */
+  int copy_gbs;        /* REPACK: 10^9 bytes a second; else 0 */
+  int overhead_ns;     /* REPACK: from the launch before to the first byte; else 0 */
+  int partial_percent; /* REPACK: of a full tile's time that any tile takes; else 0 */
 
   gg_map_recipe maps[4]; /* of a, b, c, d */
 

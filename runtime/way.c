@@ -57,9 +57,14 @@ static bool copy_shape(const ggi_call *call, int operand, const gg_kernel *pass,
 }
 
 double ggi_copy_ns(const ggi_copy *copy) {
-  double bytes = (double)copy->matrices * (double)copy->rows * (double)copy->columns *
-                 ggi_dtype_bytes(copy->pass->type_a);
-  return copy->pass->overhead_ns + 2 * bytes / copy->pass->copy_gbs;
+  const gg_kernel *pass = copy->pass;
+  double rows = (double)round_up(copy->rows, pass->tile_m);
+  double columns = (double)round_up(copy->columns, pass->tile_n);
+  double elements = (double)copy->rows * (double)copy->columns;
+  double least = rows * columns * pass->partial_percent / 100;
+  double bytes = (double)copy->matrices * (least > elements ? least : elements) *
+                 ggi_dtype_bytes(pass->type_a);
+  return pass->overhead_ns + 2 * bytes / pass->copy_gbs;
 }
 
 /* The fastest copy of an operand, turned or not; false: the tables have none. */

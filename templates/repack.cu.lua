@@ -1,103 +1,99 @@
 $ local frame, names, raster, repack = use("frame"), use("names"), use("raster"), use("repack")
 $ local r = repack.new(p)
-$ local U, T = p.copies_a, r.row_bytes
+$ local U, L, plus = p.copies_a, p.copy_lanes_a, repack.plus
 $ section "about"
 ${r:about(job)}
 $ section "memory"
 ${r:memory_map()}
 $ section "kernel"
 ${frame.signature(p, job)}
-$ if not r.turned then
-  // -- Coordinates: a warp copies ${T} bytes of one row, ${U} chunks of 16 bytes a lane
+  // -- Coordinates: ${L} lanes take ${r.row_bytes} bytes of a row of the source
   ${raster.coordinates(p)}
   const unsigned lane = threadIdx.x % 32;
-  const unsigned next = (lane + 1) % 32;
-  const gg_i64 row = m0 + threadIdx.x / 32;
-  if (row >= p.m) return;
+  const unsigned part = threadIdx.x % ${L};
+  const unsigned next = ${r:next_lane()};
+  const unsigned line = threadIdx.x / ${L};
+  const gg_i64 rows = p.m - m0 < ${p.tile_m} ? p.m - m0 : ${p.tile_m};
+  const int columns = (int)(p.n - n0 < ${p.tile_n} ? p.n - n0 : ${p.tile_n});
 
-  // -- Source: the matrix from first to last; of the row what lies between from and to
-  ${r:matrix()}
-  const unsigned char *const from = first + ${r:bytes("(row * p.lda + n0)")};
-  const int bytes = (int)${r:bytes(("(p.n - n0 < %d ? p.n - n0 : %d)"):format(p.tile_n, p.tile_n))};
+  // -- Source: the matrix from first to last, its granules head and tail, the tile from low to high
+  const unsigned char *const first = (const unsigned char *)p.a + ${r:bytes("batch * p.stride_a")};
+  const unsigned char *const last = first + ${r:bytes("((p.m - 1) * p.lda + p.n)")};
+  const unsigned char *const head = first - (gg_u64)first % 16;
+  const unsigned char *const tail = last - (gg_u64)last % 16;
+  const unsigned char *const low = first + ${r:bytes("(m0 * p.lda + n0)")};
+  const unsigned char *const high = low + ${r:bytes("((rows - 1) * p.lda + columns)")};
+$ if not r.turned then
+  // of its row the lane needs what lies between from and to; begin is the granule that holds from
+  const int bytes = line < rows ? ${r:bytes("columns")} : 0;
+  const unsigned char *const from = low + ${r:bytes("line * p.lda")};
   const unsigned char *const to = from + bytes;
-  const unsigned shift = (unsigned)((gg_u64)from % 16); // bytes by which the row misses a granule
+  const unsigned shift = (unsigned)((gg_u64)from % 16);
   const unsigned char *const begin = from - shift;
-  const unsigned char *const at = begin + lane * 16;
-  unsigned char *const out = (unsigned char *)p.d + ${r:bytes("(batch * p.stride_d + row * p.ldd + n0)")} + lane * 16;
+  const unsigned char *const at = begin + part * 16;
+  unsigned char *const out = (unsigned char *)p.d + ${r:bytes("(batch * p.stride_d + (m0 + line) * p.ldd + n0)")} + part * 16;
 
-  // -- Loads: granules of 16 bytes, aligned, inside the matrix; lane l takes l, l + 32, ...
+  // -- Loads: granules of 16 bytes, aligned, inside the matrix; one more by the row's first lane
 $   for u = 0, U do
   ${repack.declare("g" .. u)}
 $   end
 $   for u = 0, U - 1 do
-  ${repack.load("g" .. u, repack.plus("at", 512 * u), "to")}
+  ${repack.load("g" .. u, plus("at", 16 * L * u), "to")}
 $   end
-  ${repack.load("g" .. U, repack.plus("begin", 512 * U), "to", "lane == 0")}
+  ${repack.load("g" .. U, plus("begin", 16 * L * U), "to", "part == 0")}
 
   // -- The granules in which the matrix begins and ends may stick out of it
-  if (begin < first) {
-    ${r:gather("begin")}
-    ${repack.take("g0", "lane == 0")}
+  if (low < head + 16 && head != first) {
+    ${r:gather("head")}
+    ${repack.take("g0", "at == head")}
   }
-  if (tail < to && tail != last) {
+  if (tail < high && tail != last) {
     ${r:gather("tail")}
 $   for u = 0, U - 1 do
-    ${repack.take("g" .. u, repack.plus("at", 512 * u) .. " == tail")}
+    ${repack.take("g" .. u, plus("at", 16 * L * u) .. " == tail")}
 $   end
-    ${repack.take("g" .. U, repack.plus("begin", 512 * U) .. " == tail")}
+    ${repack.take("g" .. U, plus("begin", 16 * L * U) .. " == tail")}
   }
 
   // -- Chunks: 16 bytes from byte `shift` of a lane's granule and the next lane's
-  ${r:byte_selector("shift", "shift")}
+  ${r:byte_selector("shift")}
 $   for u = 0, U - 1 do
-  if (bytes > ${512 * u}) {
+  if (${r:bytes("columns")} > ${16 * L * u}) {
 $     for i = 0, r.last_word - 4 do
-    const unsigned g${u}_${i + 4} = gg_shfl_sync_idx_u32(lane != 0 ? g${u}_${i} : g${u + 1}_${i}, next);
+    const unsigned g${u}_${i + 4} = gg_shfl_sync_idx_u32(part != 0 ? g${u}_${i} : g${u + 1}_${i}, next);
 $     end
     ${r:shift("g" .. u, "shift")}
-    const int left = bytes - ${u == 0 and "(int)lane * 16" or ("((int)lane * 16 + %d)"):format(512 * u)};
+    const int left = bytes - ${u == 0 and "(int)part * 16" or ("((int)part * 16 + %d)"):format(16 * L * u)};
     if (left > 0) {
       ${r:cut("g" .. u)}
-      gg_st_u32x4((unsigned *)${repack.grouped(repack.plus("out", 512 * u))}, ${repack.outputs("g" .. u)});
+      gg_st_u32x4((unsigned *)${repack.grouped(plus("out", 16 * L * u))}, ${repack.outputs("g" .. u)});
     }
   }
 $   end
 }
 $ else
-$   local V = r.per_granule
-  // -- Coordinates: 8 lanes take the 128 bytes of a row, and of a row of the copy
-  ${raster.coordinates(p)}
-  const unsigned lane = threadIdx.x % 32;
-  const unsigned next = (lane + 1) % 32;
-  const unsigned part = threadIdx.x % 8;
-  const unsigned line = threadIdx.x / 8;
-  const gg_i64 rows = p.m - m0 < ${p.tile_m} ? p.m - m0 : ${p.tile_m};
-  const gg_i64 columns = p.n - n0 < ${p.tile_n} ? p.n - n0 : ${p.tile_n};
-
-  // -- Source: the matrix from first to last; of row line + 32 u what lies between from<u> and to<u>
-  ${r:matrix()}
-  const unsigned char *const low = first + ${r:bytes("(m0 * p.lda + n0)")};
-  const unsigned char *const high = low + ${r:bytes("((rows - 1) * p.lda + columns)")};
+$   local V, lines = r.per_granule, p.threads // L
+  // of row line + ${lines} u the lane needs what lies between from<u> and to<u>
 $   for u = 0, U - 1 do
-  const unsigned row${u} = ${u == 0 and "line" or "line + " .. 32 * u};
+  const unsigned row${u} = ${plus("line", lines * u)};
   const unsigned char *const from${u} = low + ${r:bytes(("row%d * p.lda"):format(u))};
   const unsigned char *const to${u} = row${u} < rows ? from${u} + ${r:bytes("columns")} : from${u};
-  const unsigned shift${u} = (unsigned)((gg_u64)from${u} % 16); // bytes by which the row misses a granule
+  const unsigned shift${u} = (unsigned)((gg_u64)from${u} % 16);
   const unsigned char *const at${u} = from${u} - shift${u} + part * 16;
 $   end
 
-  // -- Loads: granules of 16 bytes, aligned, inside the matrix; a row's last lane takes two
+  // -- Loads: granules of 16 bytes, aligned, inside the matrix; one more by the row's last lane
 $   for u = 0, U - 1 do
   ${repack.declare("g" .. u)}
   ${repack.declare("x" .. u)}
 $   end
 $   for u = 0, U - 1 do
   ${repack.load("g" .. u, "at" .. u, "to" .. u)}
-  ${repack.load("x" .. u, ("at%d + 16"):format(u), "to" .. u, "part == 7")}
+  ${repack.load("x" .. u, ("at%d + 16"):format(u), "to" .. u, ("part == %d"):format(L - 1))}
 $   end
 
   // -- The granules in which the matrix begins and ends may stick out of it
-  if (m0 == 0 && n0 == 0 && head != first) {
+  if (low < head + 16 && head != first) {
     ${r:gather("head")}
 $   for u = 0, U - 1 do
     ${repack.take("g" .. u, ("at%d == head"):format(u))}
@@ -111,33 +107,40 @@ $   for u = 0, U - 1 do
 $   end
   }
 
-  // -- To shared memory: 16 bytes from byte `shift` of a lane's granule and the next
+  // -- To shared memory: granules where all rows begin with one, else 16 bytes from byte `shift` of a
+  // lane's granule and the next
+  const int even = ((gg_u64)first | (gg_u64)(${r:bytes("p.lda")})) % 16 == 0;
 $   for u = 0, U - 1 do
-  {
-    ${r:byte_selector("shift" .. u, "shift" .. u)}
+  const unsigned put${u} = row${u} * ${r.row_bytes} + (part ^ row${u} / ${V} % 8) * 16;
+  if (even) {
+    gg_sts_u32x4(put${u}, ${names.list(("g%d_"):format(u), 0, 3)});
+  } else {
+    ${r:byte_selector("shift" .. u)}
 $     for i = 0, r.last_word - 4 do
     const unsigned n${i} = gg_shfl_sync_idx_u32(g${u}_${i}, next);
 $     end
 $     for i = 0, r.last_word - 4 do
-    const unsigned g${u}_${i + 4} = part == 7 ? x${u}_${i} : n${i};
+    const unsigned g${u}_${i + 4} = part == ${L - 1} ? x${u}_${i} : n${i};
 $     end
     ${r:shift("g" .. u, "shift" .. u)}
-    const unsigned to = row${u} * 128 + (part ^ row${u} / ${V} % 8) * 16;
-    gg_sts_u32x4(to, ${repack.outputs("g" .. u)});
+    gg_sts_u32x4(put${u}, ${repack.outputs("g" .. u)});
   }
 $   end
   gg_syncthreads();
 
-  // -- Copy: column n0 + line + 32 u becomes a row; a lane stores ${V} rows' elements of it
-$   for u = 0, U - 1 do
-$     local c = u == 0 and "line" or "line + " .. 32 * u
+  // -- Copy: columns become rows; a lane turns ${4 // p.element} x ${V} elements
+$   local width = 4 // p.element -- columns of a lane
+  const unsigned q = threadIdx.x % 8;
+  unsigned char *const out = (unsigned char *)p.d + ${r:bytes("(batch * p.stride_d + n0 * p.ldd + m0)")} + q * 16;
+$   for round = 0, r.row_bytes // 128 - 1 do
   {
-    const unsigned column = ${c};
-    const unsigned at = part * ${V * 128} + (${r:granule_of("column")} ^ part) * 16 + ${r:byte_of("column")};
-    ${r:column("at")}
-    if (column < columns && part * ${V} < rows)
-      gg_st_u32x4((unsigned *)((unsigned char *)p.d + ${r:bytes("(batch * p.stride_d + (n0 + column) * p.ldd + m0)")} + part * 16),
-                  o0, o1, o2, o3);
+    const int column = (int)(threadIdx.x / 8)${width > 1 and " * " .. width or ""}${round > 0 and (" + %d"):format(128 // p.element * round) or ""};
+    const unsigned get = q * ${V * r.row_bytes} + ((unsigned)column / ${V} ^ q) * 16 + ${r:bytes(("(unsigned)column %% %d"):format(V))};
+    ${r:turn("get")}
+$     for x = 0, width - 1 do
+    if (${plus("column", x)} < columns && q * ${V} < rows)
+      gg_st_u32x4((unsigned *)(out + ${r:bytes(repack.grouped(plus("column", x)) .. " * p.ldd")}), ${names.list(("c%d_"):format(x), 0, 3)});
+$     end
   }
 $   end
 }

@@ -32,16 +32,11 @@ function repack.plus(pointer, bytes) return bytes > 0 and pointer .. " + " .. by
 local function grouped(text) return text:find(" ", 1, true) and "(" .. text .. ")" or text end
 repack.grouped = grouped
 
--- Pointers to the matrix of this batch and its last granule (turned: its first one too).
-function repack:matrix()
-  local lines = {
-    ("const unsigned char *const first = (const unsigned char *)p.a + %s;"):format(
-      self:bytes("batch * p.stride_a")),
-    ("const unsigned char *const last = first + %s;"):format(self:bytes("((p.m - 1) * p.lda + p.n)")),
-    "const unsigned char *const tail = last - (gg_u64)last % 16;",
-  }
-  if self.turned then lines[4] = "const unsigned char *const head = first - (gg_u64)first % 16;" end
-  return lines
+-- The lane that holds the row's next granule; a row's last lane asks its first.
+function repack:next_lane()
+  local lanes = self.p.copy_lanes_a
+  if lanes == 32 then return "(lane + 1) % 32" end
+  return ("lane / %d * %d + (lane + 1) %% %d"):format(lanes, lanes, lanes)
 end
 
 -- The words of granule `name`, for whoever loads nothing.
@@ -121,9 +116,9 @@ function repack:shift(name, shift)
 end
 
 -- Selector of gg_prmt for four bytes from byte shift % 4 of two words on.
-function repack:byte_selector(name, shift)
+function repack:byte_selector(shift)
   if self.e == 4 then return {} end
-  return { ("const unsigned %s_bytes = 0x3210 + 0x1111 * (%s %% 4);"):format(name, shift) }
+  return { ("const unsigned %s_bytes = 0x3210 + 0x1111 * (%s %% 4);"):format(shift, shift) }
 end
 
 -- Zeroes what lies behind the row's last element: left bytes of the 16 belong to it.
@@ -141,28 +136,33 @@ end
 
 function repack.outputs(name) return names.list(name .. "_o", 0, 3) end
 
--- Chunk and byte in it of a column of the tile.
-function repack:granule_of(column) return ("%s / %d"):format(column, self.per_granule) end
-function repack:byte_of(column)
-  return self:bytes(("%s %% %d"):format(column, self.per_granule))
-end
-
--- o0 .. o3: the elements of a chunk's rows at shared offset `at`, one below the other.
-function repack:column(at)
-  local lines, e = {}, self.e
-  local list = {}
-  for i = 0, self.per_granule - 1 do list[i + 1] = "e" .. i end
-  lines[1] = ("%s %s;"):format(self.c, table.concat(list, ", "))
-  for i = 0, self.per_granule - 1 do
-    lines[#lines + 1] = ("gg_lds_%s(&e%d, %s);"):format(self.name, i, repack.plus(at, 128 * i))
+-- c<x>_0 .. c<x>_3: the elements of column x, of those in one word, in a chunk's rows from shared offset
+-- `at` on.
+function repack:turn(at)
+  local lines, count = {}, self.per_granule
+  local function add(...) lines[#lines + 1] = (...):format(select(2, ...)) end
+  local function prmt(name, a, b, selector)
+    add("const unsigned %s = gg_prmt(%s, %s, 0x%s);", name, a, b, selector)
   end
-  local per_word = 4 // e
-  for w = 0, 3 do
-    local items = {}
-    for i = 0, per_word - 1 do
-      items[i + 1] = (e < 4 and "(unsigned)" or "") .. list[w * per_word + i + 1]
+  add("unsigned %s;", names.list("w", 0, count - 1))
+  for i = 0, count - 1 do add("gg_lds_u32(&w%d, %s);", i, repack.plus(at, self.row_bytes * i)) end
+  for word = 0, 3 do
+    if self.e == 4 then
+      add("const unsigned c0_%d = w%d;", word, word)
+    elseif self.e == 2 then
+      local a, b = "w" .. 2 * word, "w" .. 2 * word + 1
+      prmt("c0_" .. word, a, b, "5410")
+      prmt("c1_" .. word, a, b, "7632")
+    else
+      local w = 4 * word
+      for half, selector in ipairs { "5140", "7362" } do
+        local t = ("t%d_%d_"):format(word, half)
+        prmt(t .. "0", "w" .. w, "w" .. w + 1, selector)
+        prmt(t .. "1", "w" .. w + 2, "w" .. w + 3, selector)
+        prmt(("c%d_%d"):format(2 * half - 2, word), t .. "0", t .. "1", "5410")
+        prmt(("c%d_%d"):format(2 * half - 1, word), t .. "0", t .. "1", "7632")
+      end
     end
-    lines[#lines + 1] = ("const unsigned o%d = %s;"):format(w, word(items, e))
   end
   return lines
 end
@@ -171,10 +171,11 @@ function repack:memory_map()
   if not self.turned then return { "// None: a warp shifts its granules by shuffles." } end
   local p = self.p
   return {
-    ("// %d B: one row of 128 bytes for each of %d rows of the source"):format(p.shared_bytes, p.tile_m),
+    ("// %d B: one row of %d bytes for each of %d rows of the source"):format(p.shared_bytes, self.row_bytes,
+      p.tile_m),
     "//",
-    ("//   0 .. %d  row r at 128 r, as it lies in the source from the tile's first column on"):format(
-      p.shared_bytes),
+    ("//   0 .. %d  row r at %d r, as it lies in the source from the tile's first column on"):format(
+      p.shared_bytes, self.row_bytes),
     "//",
     ("// 16-byte chunk c of row r lies at chunk c ^ (r / %d %% 8): the %d rows of one chunk of the copy"):format(
       self.per_granule, self.per_granule),

@@ -245,6 +245,8 @@ static void add_addresses(const gg_kernel *row, shapes *list) {
                       .gap = (3 * n + skew) % (unit + 1),
                       .skew = skew});
   }
+  for (int n = 0; n < NS; n++) /* every row at a granule */
+    add(list, (shape){.m = ms[n % MS], .n = ns[n], .gap = round_up(ns[n], unit) - ns[n]});
   for (int m = 0; m < MS; m++) /* dense, as most are */
     for (int n = 0; n < NS; n++)
       if ((m + n) % 2 == 0) add(list, (shape){.m = ms[m], .n = ns[n], .skew = (m + n) % unit});

@@ -29,9 +29,6 @@ typedef struct seeded_fault {
 #define PLAIN  "wgmma tn edge"
 #define ONCE   "wgmma nn full"
 #define SPLIT  "wgmma tt full"
-#define COPY   "repack_b16.cu"
-#define TURN   "repack_b16_turned"
-#define BYTES  "repack_b8.cu"
 
 static const seeded_fault faults[] = {
     /* -- Synchronisation -- */
@@ -250,45 +247,6 @@ static const seeded_fault faults[] = {
      "wrong-value", NULL, NULL, 0},
     {"one part added twice", SPLIT, "source = 0; source < 2; ++source) {\n",
      "source = 0; source < 2; ++source) {\n  source |= 1;\n", 1, "wrong-value", NULL, NULL, 0},
-    /* -- Passes over operands -- */
-    {"granule before the matrix read whole", COPY, "at < to && at >= first", "at < to", 1,
-     "out-of-bounds", "gg_ldg_u32x4", NULL, 0},
-    {"granule behind the matrix read whole", COPY, "at + 512 + 16 <= last", "1", 1, "out-of-bounds",
-     "gg_ldg_u32x4", "of a", 0},
-    {"elements before the matrix gathered", COPY, "(const unsigned char *)one >= first", "1", 1,
-     "out-of-bounds", "gg_ldg_u16", NULL, 0},
-    {"elements behind the matrix gathered", COPY, "(const unsigned char *)one < last", "1", 2,
-     "out-of-bounds", "gg_ldg_u16", NULL, 0},
-    {"granule in which the matrix begins left out", COPY, "if (begin < first) {", "if (0) {", 1,
-     "wrong-value", "gg_st_u32x4", NULL, 0},
-    {"granule in which the matrix ends left out", COPY, "if (tail < to && tail != last) {",
-     "if (0) {", 1, "wrong-value", "gg_st_u32x4", NULL, 0},
-    {"last granule taken by one lane too few", COPY, "if (begin + 2048 == tail) {", "if (0) {", 1,
-     "wrong-value", NULL, NULL, 0},
-    {"a warp's last lane takes its own first granule", COPY, "lane != 0 ? g0_0 : g1_0", "g0_0", 1,
-     "wrong-value", NULL, NULL, 0},
-    {"odd elements shifted by words only", COPY, "0x1111 * (shift % 4)", "0x1111 * 0", 1,
-     "wrong-value", NULL, NULL, 0},
-    {"what fills up a row's last chunk kept", COPY, "left > 4 ? g0_o1 & keep : 0", "g0_o1", 1,
-     "wrong-value", NULL, "behind the row's end", 0},
-    {"chunk behind a row written", COPY, "if (left > 0) {", "if (left > -16) {", 1,
-     "gap-written out-of-bounds", NULL, NULL, 0},
-    {"odd bytes of a last chunk cut off", BYTES, "8 * (left % 4)", "8 * (left % 4 / 2 * 2)", 1,
-     "wrong-value", NULL, NULL, 0},
-    {"bytes shifted by pairs", BYTES, "0x1111 * (shift % 4)", "0x1111 * (shift % 4 / 2 * 2)", 1,
-     "wrong-value", NULL, NULL, 0},
-    {"copy stored before the tile is there", TURN, "  gg_syncthreads();\n", "", 1,
-     "race uninitialised", "gg_lds_u16", NULL, 0},
-    {"chunks read at another swizzle", TURN, "(column / 8 ^ part) * 16", "(column / 8) * 16", 1,
-     "wrong-value", NULL, NULL, 0},
-    {"granule behind a row's last lane left out", TURN, "part == 7 ? x0_0 : n0", "n0", 1,
-     "wrong-value", NULL, NULL, 0},
-    {"rows behind the matrix stored", TURN, "if (column < columns && part * 8 < rows)",
-     "if (column < columns)", 1, "gap-written out-of-bounds", NULL, NULL, 0},
-    {"columns behind the matrix stored", TURN, "if (column < columns && part * 8 < rows)",
-     "if (part * 8 < rows)", 1, "out-of-bounds", "gg_st_u32x4", NULL, 0},
-    {"batch of the copy left out", TURN, "batch * p.stride_d", "0 * p.stride_d", 1,
-     "wrong-value global-race", NULL, NULL, 0},
 };
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "faults.h"
 #include "faults_epilogue.h"
+#include "faults_repack.h"
 #include "faults_wmma.h"
 #include "support.h"
 
@@ -22,9 +23,13 @@ static const struct {
   size_t count;
 } lists[] = {{faults, LENGTH(faults)},
              {epilogue_faults, LENGTH(epilogue_faults)},
+             {repack_faults, LENGTH(repack_faults)},
              {wmma_faults, LENGTH(wmma_faults)}};
 
-enum { ALL_FAULTS = LENGTH(faults) + LENGTH(epilogue_faults) + LENGTH(wmma_faults) };
+enum {
+  ALL_FAULTS =
+      LENGTH(faults) + LENGTH(epilogue_faults) + LENGTH(repack_faults) + LENGTH(wmma_faults)
+};
 
 static const seeded_fault *fault(size_t i) {
   size_t list = 0;

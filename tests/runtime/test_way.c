@@ -270,9 +270,18 @@ static void predicted(void **s) {
   assert_true(fabs(ggi_copy_ns(&way.copy[0]) - ns) < 1e-9);
   double relative = ns * device->info.sms * 40 / (2000.0 * 20 * 24);
   assert_true(fabs(way.time - ggi_row_time(&rows[WIDE], &call, &device->info) - relative) < 1e-6);
-  assert_int_equal(ggi_way_of(&all, &rows[WIDE], table.emulated, &call, false, &way, NULL, 0),
+  ggi_way none;
+  assert_int_equal(ggi_way_of(&all, &rows[WIDE], table.emulated, &call, false, &none, NULL, 0),
                    GGI_ALIGN);
-  assert_null(way.row);
+  assert_null(none.row);
+
+  /* 20 x 36 elements are 2 x 3 tiles of 16 x 16, 1536 elements; half of them are 768. */
+  ggi_copy copy = way.copy[0];
+  rows[COPY].partial_percent = 50;
+  assert_true(fabs(ggi_copy_ns(&copy) - (1000 + 2 * 768 * 4 / 1000.0)) < 1e-9);
+  rows[COPY].partial_percent = 40;
+  assert_true(fabs(ggi_copy_ns(&copy) - ns) < 1e-9);
+  rows[COPY].partial_percent = 0;
 
   /* A copy that takes longer than it saves. */
   rows[COPY].overhead_ns = 1000000000;

@@ -9,7 +9,7 @@
 //         A stored m x n, D stored m x n, rows filled up to 16 bytes with zeros
 // Plan    sm_90  block 8x1024 of A  chunks of 16 B a lane 4  threads 256
 // Budget  shared 0 / 232448 B   registers <= 64   blocks/SM 4   code <= 12288 B
-// Model   2.0 us + bytes read and written / 4000 GB/s (h200)
+// Model   2.0 us + bytes read and written / 4248 GB/s (h200)
 
 // ---- 1  Constants ---------------------------------------------------------------------------
 
@@ -111,7 +111,7 @@ extern "C"
 #endif
 __global__ __launch_bounds__(256, 4)
 void sm90_repack_b16(const __grid_constant__ gg_args p) {
-  // -- Coordinates: a warp copies 2048 bytes of one row, 4 chunks of 16 bytes a lane
+  // -- Coordinates: 32 lanes take 2048 bytes of a row of the source
   const unsigned tiles_m = (unsigned)((p.m + 7) / 8);
   const unsigned tiles_n = (unsigned)((p.n + 1023) / 1024);
   const unsigned batch = blockIdx.x / (tiles_m * tiles_n);
@@ -119,23 +119,29 @@ void sm90_repack_b16(const __grid_constant__ gg_args p) {
   const gg_i64 n0 = (gg_i64)(tile % tiles_n) * 1024;
   const gg_i64 m0 = (gg_i64)(tile / tiles_n) * 8;
   const unsigned lane = threadIdx.x % 32;
+  const unsigned part = threadIdx.x % 32;
   const unsigned next = (lane + 1) % 32;
-  const gg_i64 row = m0 + threadIdx.x / 32;
-  if (row >= p.m) return;
+  const unsigned line = threadIdx.x / 32;
+  const gg_i64 rows = p.m - m0 < 8 ? p.m - m0 : 8;
+  const int columns = (int)(p.n - n0 < 1024 ? p.n - n0 : 1024);
 
-  // -- Source: the matrix from first to last; of the row what lies between from and to
+  // -- Source: the matrix from first to last, its granules head and tail, the tile from low to high
   const unsigned char *const first = (const unsigned char *)p.a + batch * p.stride_a * 2;
   const unsigned char *const last = first + ((p.m - 1) * p.lda + p.n) * 2;
+  const unsigned char *const head = first - (gg_u64)first % 16;
   const unsigned char *const tail = last - (gg_u64)last % 16;
-  const unsigned char *const from = first + (row * p.lda + n0) * 2;
-  const int bytes = (int)(p.n - n0 < 1024 ? p.n - n0 : 1024) * 2;
+  const unsigned char *const low = first + (m0 * p.lda + n0) * 2;
+  const unsigned char *const high = low + ((rows - 1) * p.lda + columns) * 2;
+  // of its row the lane needs what lies between from and to; begin is the granule that holds from
+  const int bytes = line < rows ? columns * 2 : 0;
+  const unsigned char *const from = low + line * p.lda * 2;
   const unsigned char *const to = from + bytes;
-  const unsigned shift = (unsigned)((gg_u64)from % 16); // bytes by which the row misses a granule
+  const unsigned shift = (unsigned)((gg_u64)from % 16);
   const unsigned char *const begin = from - shift;
-  const unsigned char *const at = begin + lane * 16;
-  unsigned char *const out = (unsigned char *)p.d + (batch * p.stride_d + row * p.ldd + n0) * 2 + lane * 16;
+  const unsigned char *const at = begin + part * 16;
+  unsigned char *const out = (unsigned char *)p.d + (batch * p.stride_d + (m0 + line) * p.ldd + n0) * 2 + part * 16;
 
-  // -- Loads: granules of 16 bytes, aligned, inside the matrix; lane l takes l, l + 32, ...
+  // -- Loads: granules of 16 bytes, aligned, inside the matrix; one more by the row's first lane
   unsigned g0_0 = 0, g0_1 = 0, g0_2 = 0, g0_3 = 0;
   unsigned g1_0 = 0, g1_1 = 0, g1_2 = 0, g1_3 = 0;
   unsigned g2_0 = 0, g2_1 = 0, g2_2 = 0, g2_3 = 0;
@@ -149,12 +155,12 @@ void sm90_repack_b16(const __grid_constant__ gg_args p) {
     gg_ldg_u32x4(&g2_0, &g2_1, &g2_2, &g2_3, (const unsigned *)(at + 1024));
   if (at + 1536 < to && at + 1536 >= first && at + 1536 + 16 <= last)
     gg_ldg_u32x4(&g3_0, &g3_1, &g3_2, &g3_3, (const unsigned *)(at + 1536));
-  if (lane == 0 && begin + 2048 < to && begin + 2048 >= first && begin + 2048 + 16 <= last)
+  if (part == 0 && begin + 2048 < to && begin + 2048 >= first && begin + 2048 + 16 <= last)
     gg_ldg_u32x4(&g4_0, &g4_1, &g4_2, &g4_3, (const unsigned *)(begin + 2048));
 
   // -- The granules in which the matrix begins and ends may stick out of it
-  if (begin < first) {
-    const unsigned short *const one = (const unsigned short *)begin + lane;
+  if (low < head + 16 && head != first) {
+    const unsigned short *const one = (const unsigned short *)head + lane;
     unsigned short e = 0;
     if (lane < 8 && (const unsigned char *)one >= first && (const unsigned char *)one < last)
       gg_ldg_u16(&e, one);
@@ -170,14 +176,14 @@ void sm90_repack_b16(const __grid_constant__ gg_args p) {
     const unsigned e_1 = e2 | e3 << 16;
     const unsigned e_2 = e4 | e5 << 16;
     const unsigned e_3 = e6 | e7 << 16;
-    if (lane == 0) {
+    if (at == head) {
       g0_0 = e_0;
       g0_1 = e_1;
       g0_2 = e_2;
       g0_3 = e_3;
     }
   }
-  if (tail < to && tail != last) {
+  if (tail < high && tail != last) {
     const unsigned short *const one = (const unsigned short *)tail + lane;
     unsigned short e = 0;
     if (lane < 8 && (const unsigned char *)one >= first && (const unsigned char *)one < last)
@@ -228,11 +234,11 @@ void sm90_repack_b16(const __grid_constant__ gg_args p) {
 
   // -- Chunks: 16 bytes from byte `shift` of a lane's granule and the next lane's
   const unsigned shift_bytes = 0x3210 + 0x1111 * (shift % 4);
-  if (bytes > 0) {
-    const unsigned g0_4 = gg_shfl_sync_idx_u32(lane != 0 ? g0_0 : g1_0, next);
-    const unsigned g0_5 = gg_shfl_sync_idx_u32(lane != 0 ? g0_1 : g1_1, next);
-    const unsigned g0_6 = gg_shfl_sync_idx_u32(lane != 0 ? g0_2 : g1_2, next);
-    const unsigned g0_7 = gg_shfl_sync_idx_u32(lane != 0 ? g0_3 : g1_3, next);
+  if (columns * 2 > 0) {
+    const unsigned g0_4 = gg_shfl_sync_idx_u32(part != 0 ? g0_0 : g1_0, next);
+    const unsigned g0_5 = gg_shfl_sync_idx_u32(part != 0 ? g0_1 : g1_1, next);
+    const unsigned g0_6 = gg_shfl_sync_idx_u32(part != 0 ? g0_2 : g1_2, next);
+    const unsigned g0_7 = gg_shfl_sync_idx_u32(part != 0 ? g0_3 : g1_3, next);
     const unsigned g0_y0 = shift & 8 ? g0_2 : g0_0;
     const unsigned g0_y1 = shift & 8 ? g0_3 : g0_1;
     const unsigned g0_y2 = shift & 8 ? g0_4 : g0_2;
@@ -248,7 +254,7 @@ void sm90_repack_b16(const __grid_constant__ gg_args p) {
     unsigned g0_o1 = gg_prmt(g0_z1, g0_z2, shift_bytes);
     unsigned g0_o2 = gg_prmt(g0_z2, g0_z3, shift_bytes);
     unsigned g0_o3 = gg_prmt(g0_z3, g0_z4, shift_bytes);
-    const int left = bytes - (int)lane * 16;
+    const int left = bytes - (int)part * 16;
     if (left > 0) {
       if (left < 16) {
         const unsigned keep = (1u << 8 * (left % 4)) - 1;
@@ -260,11 +266,11 @@ void sm90_repack_b16(const __grid_constant__ gg_args p) {
       gg_st_u32x4((unsigned *)out, g0_o0, g0_o1, g0_o2, g0_o3);
     }
   }
-  if (bytes > 512) {
-    const unsigned g1_4 = gg_shfl_sync_idx_u32(lane != 0 ? g1_0 : g2_0, next);
-    const unsigned g1_5 = gg_shfl_sync_idx_u32(lane != 0 ? g1_1 : g2_1, next);
-    const unsigned g1_6 = gg_shfl_sync_idx_u32(lane != 0 ? g1_2 : g2_2, next);
-    const unsigned g1_7 = gg_shfl_sync_idx_u32(lane != 0 ? g1_3 : g2_3, next);
+  if (columns * 2 > 512) {
+    const unsigned g1_4 = gg_shfl_sync_idx_u32(part != 0 ? g1_0 : g2_0, next);
+    const unsigned g1_5 = gg_shfl_sync_idx_u32(part != 0 ? g1_1 : g2_1, next);
+    const unsigned g1_6 = gg_shfl_sync_idx_u32(part != 0 ? g1_2 : g2_2, next);
+    const unsigned g1_7 = gg_shfl_sync_idx_u32(part != 0 ? g1_3 : g2_3, next);
     const unsigned g1_y0 = shift & 8 ? g1_2 : g1_0;
     const unsigned g1_y1 = shift & 8 ? g1_3 : g1_1;
     const unsigned g1_y2 = shift & 8 ? g1_4 : g1_2;
@@ -280,7 +286,7 @@ void sm90_repack_b16(const __grid_constant__ gg_args p) {
     unsigned g1_o1 = gg_prmt(g1_z1, g1_z2, shift_bytes);
     unsigned g1_o2 = gg_prmt(g1_z2, g1_z3, shift_bytes);
     unsigned g1_o3 = gg_prmt(g1_z3, g1_z4, shift_bytes);
-    const int left = bytes - ((int)lane * 16 + 512);
+    const int left = bytes - ((int)part * 16 + 512);
     if (left > 0) {
       if (left < 16) {
         const unsigned keep = (1u << 8 * (left % 4)) - 1;
@@ -292,11 +298,11 @@ void sm90_repack_b16(const __grid_constant__ gg_args p) {
       gg_st_u32x4((unsigned *)(out + 512), g1_o0, g1_o1, g1_o2, g1_o3);
     }
   }
-  if (bytes > 1024) {
-    const unsigned g2_4 = gg_shfl_sync_idx_u32(lane != 0 ? g2_0 : g3_0, next);
-    const unsigned g2_5 = gg_shfl_sync_idx_u32(lane != 0 ? g2_1 : g3_1, next);
-    const unsigned g2_6 = gg_shfl_sync_idx_u32(lane != 0 ? g2_2 : g3_2, next);
-    const unsigned g2_7 = gg_shfl_sync_idx_u32(lane != 0 ? g2_3 : g3_3, next);
+  if (columns * 2 > 1024) {
+    const unsigned g2_4 = gg_shfl_sync_idx_u32(part != 0 ? g2_0 : g3_0, next);
+    const unsigned g2_5 = gg_shfl_sync_idx_u32(part != 0 ? g2_1 : g3_1, next);
+    const unsigned g2_6 = gg_shfl_sync_idx_u32(part != 0 ? g2_2 : g3_2, next);
+    const unsigned g2_7 = gg_shfl_sync_idx_u32(part != 0 ? g2_3 : g3_3, next);
     const unsigned g2_y0 = shift & 8 ? g2_2 : g2_0;
     const unsigned g2_y1 = shift & 8 ? g2_3 : g2_1;
     const unsigned g2_y2 = shift & 8 ? g2_4 : g2_2;
@@ -312,7 +318,7 @@ void sm90_repack_b16(const __grid_constant__ gg_args p) {
     unsigned g2_o1 = gg_prmt(g2_z1, g2_z2, shift_bytes);
     unsigned g2_o2 = gg_prmt(g2_z2, g2_z3, shift_bytes);
     unsigned g2_o3 = gg_prmt(g2_z3, g2_z4, shift_bytes);
-    const int left = bytes - ((int)lane * 16 + 1024);
+    const int left = bytes - ((int)part * 16 + 1024);
     if (left > 0) {
       if (left < 16) {
         const unsigned keep = (1u << 8 * (left % 4)) - 1;
@@ -324,11 +330,11 @@ void sm90_repack_b16(const __grid_constant__ gg_args p) {
       gg_st_u32x4((unsigned *)(out + 1024), g2_o0, g2_o1, g2_o2, g2_o3);
     }
   }
-  if (bytes > 1536) {
-    const unsigned g3_4 = gg_shfl_sync_idx_u32(lane != 0 ? g3_0 : g4_0, next);
-    const unsigned g3_5 = gg_shfl_sync_idx_u32(lane != 0 ? g3_1 : g4_1, next);
-    const unsigned g3_6 = gg_shfl_sync_idx_u32(lane != 0 ? g3_2 : g4_2, next);
-    const unsigned g3_7 = gg_shfl_sync_idx_u32(lane != 0 ? g3_3 : g4_3, next);
+  if (columns * 2 > 1536) {
+    const unsigned g3_4 = gg_shfl_sync_idx_u32(part != 0 ? g3_0 : g4_0, next);
+    const unsigned g3_5 = gg_shfl_sync_idx_u32(part != 0 ? g3_1 : g4_1, next);
+    const unsigned g3_6 = gg_shfl_sync_idx_u32(part != 0 ? g3_2 : g4_2, next);
+    const unsigned g3_7 = gg_shfl_sync_idx_u32(part != 0 ? g3_3 : g4_3, next);
     const unsigned g3_y0 = shift & 8 ? g3_2 : g3_0;
     const unsigned g3_y1 = shift & 8 ? g3_3 : g3_1;
     const unsigned g3_y2 = shift & 8 ? g3_4 : g3_2;
@@ -344,7 +350,7 @@ void sm90_repack_b16(const __grid_constant__ gg_args p) {
     unsigned g3_o1 = gg_prmt(g3_z1, g3_z2, shift_bytes);
     unsigned g3_o2 = gg_prmt(g3_z2, g3_z3, shift_bytes);
     unsigned g3_o3 = gg_prmt(g3_z3, g3_z4, shift_bytes);
-    const int left = bytes - ((int)lane * 16 + 1536);
+    const int left = bytes - ((int)part * 16 + 1536);
     if (left > 0) {
       if (left < 16) {
         const unsigned keep = (1u << 8 * (left % 4)) - 1;
