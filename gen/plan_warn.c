@@ -5,6 +5,7 @@
  * that the spec enforces makes it an error.
  */
 #include "plan_copy.h"
+#include "plan_wmma.h"
 #include "plan_model.h"
 
 enum { LOOP_BYTES = 32768, BLOCK_FMAS = 2048 };
@@ -39,8 +40,8 @@ static void warn_budgets(const kernel_plan *p, diag *d) {
         p->loop_fmas, p->name, fmas);
 }
 
-/* Shared stores of a turned operand that collide although padding or a swizzle could spread them.
- */
+/* Shared stores of a turned operand, or loads of fragments, that collide although padding or a
+ * swizzle could spread them. */
 static void warn_conflicts(const kernel_plan *p, diag *d) {
   const kernel_spec *s = p->spec;
   if (s->value[SPEC_PADDING] == SPEC_UNSET) return; /* the plan chose the best there is */
@@ -50,17 +51,19 @@ static void warn_conflicts(const kernel_plan *p, diag *d) {
   } operands[2] = {{PLAN_turn_a, PLAN_pitch_a, PLAN_copy_lanes_a, PLAN_copy_a, "A"},
                    {PLAN_turn_b, PLAN_pitch_b, PLAN_copy_lanes_b, PLAN_copy_b, "B"}};
   for (int i = 0; i < 2; ++i) {
-    if (!plan_value(p, operands[i].turn) || p->swizzle || p->family != FAMILY_SIMT) continue;
+    bool stores = p->family == FAMILY_SIMT && plan_value(p, operands[i].turn) && !p->swizzle;
+    if (!stores && p->family != FAMILY_WMMA) continue;
     int lanes = plan_value(p, operands[i].lanes);
     int vector = plan_value(p, operands[i].copy) / p->element;
     int pitch = plan_value(p, operands[i].pitch);
-    int worst = plan_store_ways(lanes, vector, pitch, p->element);
+    int worst = stores ? plan_store_ways(lanes, vector, pitch, p->element) : plan_wmma_ways(p, i);
     if (worst > 1 && !spec_allows(s, "bank-conflict"))
       diag_add(d, DIAG_WARNING, s->file, line_of(s, SPEC_PADDING), spec_field_name(SPEC_PADDING),
                "bank-conflict",
-               "the shared stores of %s in %s collide %d ways at a pitch of %d elements; leave "
+               "the %s of %s in %s collide %d ways at a pitch of %d elements; leave "
                "padding out (planned)",
-               operands[i].name, p->name, worst, pitch);
+               stores ? "shared stores" : "fragment loads", operands[i].name, p->name, worst,
+               pitch);
   }
 }
 

@@ -7,7 +7,8 @@
  * business: sums go through shared memory to the epilogue, a row of fragments at a time, each warp
  * in a strip of its own.
  */
-#include "plan_copy.h"
+#include "plan_wmma.h"
+
 #include "plan_epilogue.h"
 
 #include <stdio.h>
@@ -18,8 +19,7 @@ enum {
    * ptxas moves up. Fitted to ptxas (nvcc 13.0, sm_75 to sm_120): no spill at these. */
   OTHER_REGISTERS = 20,
   MORE_LOADS = 32,
-  MOST_PADDING = 4, /* in 16 bytes */
-  MOST_STAGED = 32  /* registers of a narrow kernel for elements on their way */
+  MOST_STAGED = 32 /* registers of a narrow kernel for elements on their way */
 };
 
 typedef struct shape {
@@ -81,7 +81,7 @@ static void choose_instruction(plan_builder *b) {
   for (int i = 0; i < SHAPES && t->shapes[i].m > 0; ++i) {
     const shape *s = &t->shapes[i];
     size_t at = strlen(known);
-    snprintf(known + at, sizeof known - at, "%s%dx%dx%d", i > 0 ? ", " : "", s->m, s->n, s->k);
+    snprintf(known + at, sizeof known - at, "%s%dx%dx%d", i > 0 ? " or " : "", s->m, s->n, s->k);
     if (found == NULL && plan_asked(b, SPEC_INST_M, s->m) == s->m &&
         plan_asked(b, SPEC_INST_N, s->n) == s->n && plan_asked(b, SPEC_INST_K, s->k) == s->k)
       found = s;
@@ -92,7 +92,7 @@ static void choose_instruction(plan_builder *b) {
                 plan_given(b, SPEC_INST_M)   ? SPEC_INST_M
                 : plan_given(b, SPEC_INST_N) ? SPEC_INST_N
                                              : SPEC_INST_K,
-                "instruction", "wmma has no %dx%dx%d for %s; its shapes are %s",
+                "instruction", "wmma has no %dx%dx%d for %s; use %s",
                 plan_asked(b, SPEC_INST_M, s->m), plan_asked(b, SPEC_INST_N, s->n),
                 plan_asked(b, SPEC_INST_K, s->k), dtype_name(p->type_a), known);
     return;
@@ -191,80 +191,6 @@ static void choose_tile(plan_builder *b) {
   SET(fragments, 1, "the compiler moves loads up as far as registers allow");
 }
 
-/* -- Padding: what the copies and the fragment loads of one tile cost shared memory --------------
- */
-
-/* Words of an access group: the most that meet in one bank; equal words are one. */
-static int bank_ways(const int *first_word, int lanes, int words) {
-  int seen[32][32], used[32] = {0}, worst = 1;
-  for (int lane = 0; lane < lanes; ++lane) {
-    for (int w = first_word[lane]; w < first_word[lane] + words; ++w) {
-      int bank = w % 32, i = 0;
-      while (i < used[bank] && seen[bank][i] != w)
-        ++i;
-      if (i == used[bank]) seen[bank][used[bank]++] = w;
-      if (used[bank] > worst) worst = used[bank];
-    }
-  }
-  return worst;
-}
-
-/* Wavefronts in which the warps load their fragments of a tile from rows `pitch` bytes apart. ptxas
- * makes ldmatrix of 16-bit types, and of 8-bit ones where k is contiguous: 8 rows of 16 bytes at
- * once. Of others each lane loads its elements: row or column lane / 4, and lane % 4 along k. */
-static int load_cost(const kernel_plan *p, int operand, int pitch) {
-  bool along_k = plan_contiguous_k(p, operand);
-  bool matrix = p->element == 2 || (p->element == 1 && along_k);
-  int width = matrix ? 16 : p->element;
-  int lanes = width > 4 ? 128 / width : 32; /* that shared memory serves at once */
-  int step = p->element == 1 ? 4 : 1;       /* of k between neighbouring lanes */
-  int first[32];
-  for (int lane = 0; lane < lanes; ++lane) {
-    int across = matrix ? lane : along_k ? lane / 4 : lane % 4 * step;
-    int along = matrix ? 0 : along_k ? lane % 4 * step : lane / 4;
-    first[lane] = (across * pitch + along * p->element) / 4;
-  }
-  int bytes = (operand == 0 ? p->tile_m : p->tile_n) * p->tile_k * p->element;
-  int readers = operand == 0 ? p->warps_n : p->warps_m;
-  return readers * bytes / (lanes * width) * bank_ways(first, lanes, width > 4 ? width / 4 : 1);
-}
-
-/* Wavefronts of cp.async in pieces of 16 bytes into rows of `row` bytes, `pitch` apart: one for
- * each pair of 128-byte lines, from and to; halves of a 32-byte sector that part count apart
- * (measured on an H200). */
-static int copy_cost(int row, int count, int pitch) {
-  int cost = 0, pieces = row / 16;
-  for (int begin = 0; begin < pieces * count; begin += 32) {
-    int seen[32][3], n = 0;
-    for (int x = begin; x < begin + 32 && x < pieces * count; ++x) {
-      int from = x % pieces * 16, to = x / pieces * pitch + from;
-      bool parts = (from ^ 16) < row && to % 32 != from % 32;
-      int key[3] = {x / pieces * 4096 + from / 128, to / 128, parts ? 1 + from / 16 % 2 : 0}, i = 0;
-      while (i < n && memcmp(seen[i], key, sizeof key) != 0)
-        ++i;
-      if (i == n) memcpy(seen[n++], key, sizeof key);
-    }
-    cost += n;
-  }
-  return cost;
-}
-
-static plan_padding choose_padding(const kernel_plan *p, int operand) {
-  bool along_k = plan_contiguous_k(p, operand);
-  int side = operand == 0 ? p->tile_m : p->tile_n;
-  int row = (along_k ? p->tile_k : side) * p->element, count = along_k ? side : p->tile_k;
-  int best = 0, copies = 0, loads = 0;
-  for (int pad = 0; pad <= 16 * MOST_PADDING; pad += 16) {
-    int c = copy_cost(row, count, row + pad), l = load_cost(p, operand, row + pad);
-    if (pad == 0 || c + l < copies + loads) best = pad, copies = c, loads = l;
-  }
-  plan_padding padding = {.elements = best / p->element};
-  snprintf(padding.why, sizeof padding.why,
-           "wavefronts a tile: copies %d + fragments %d, unpadded %d + %d", copies, loads,
-           copy_cost(row, count, row), load_cost(p, operand, row));
-  return padding;
-}
-
 /* wmma.load asks its address to be a multiple of the lane's part of the fragment, up to 32 bytes.
  * f16 fragments have each element twice there. */
 static void check_alignment(plan_builder *b, int operand) {
@@ -293,7 +219,7 @@ static void choose_copies(plan_builder *b) {
   for (int operand = 0; operand < 2; ++operand) {
     check_alignment(b, operand);
     if (b->result != PLAN_OK) return;
-    plan_padding padding = choose_padding(p, operand);
+    plan_padding padding = plan_wmma_padding(p, operand, async);
     plan_copy_operand(b, operand, !plan_contiguous_k(p, operand), async, &padding);
     if (b->result != PLAN_OK) return;
   }
