@@ -60,6 +60,9 @@ bool dispatch_prove(const kernel_plan *const *plans, size_t count, diag *d) {
   for (size_t i = 0; i < count; ++i) {
     const kernel_plan *p = plans[i];
     if (p->family == FAMILY_REPACK) continue;
+    /* A kernel that takes calls only after a pass promises nothing. */
+    int asked = p->spec->value[SPEC_LAYOUT];
+    if (p->layout != (asked == SPEC_UNSET ? LAYOUT_NN : asked)) continue;
     bool found = is_last_resort(p, p);
     /* Plans of one point are neighbours in kind, not in the sorted order: look from the end, where
      * the narrow rows are. */
@@ -113,10 +116,13 @@ static void maps(const kernel_plan *p, buf *out) {
     return;
   }
   int width = 128 / p->element;
-  buf_printf(out, "     .maps = {{1, %d, %d, 128}, {1, %d, %d, 128}, {0, 0, 0, 0}, ", width,
-             p->turn_a ? p->tile_k : p->tile_m, width, p->turn_b ? p->tile_k : p->tile_n);
+  buf_printf(out, "     .maps = {{1, %d, %d, 128}, ", width, p->turn_a ? p->tile_k : p->tile_m);
+  if (p->path_b == PATH_TMA)
+    buf_printf(out, "{1, %d, %d, 128}, {0, 0, 0, 0}, ", width, p->turn_b ? p->tile_k : p->tile_n);
+  else
+    buf_puts(out, "{0, 0, 0, 0}, {0, 0, 0, 0}, ");
   if (p->path_d == PATH_TMA)
-    buf_printf(out, "{1, %d, %d, %d}},\n", p->panel, p->group_m, p->panel_swizzle);
+    buf_printf(out, "{1, %d, %d, %d}},\n", p->panel, p->panel_m, p->panel_swizzle);
   else
     buf_puts(out, "{0, 0, 0, 0}},\n");
 }

@@ -60,7 +60,10 @@ typedef enum copy_path {
   X(warps_n, "warps", "warps of a k slice along n")                                                \
   X(k_slices, "groups", "warp groups that share a block's k tile")                                 \
   X(groups, "warpgroups", "that compute; one more copies")                                         \
+  X(swap, "bool", "the tensor cores compute D transposed: B is their first operand")               \
+  X(from_registers, "bool", "the first operand reaches the tensor cores through registers")        \
   X(group_m, "elements", "rows of D a warpgroup computes at once")                                 \
+  X(group_n, "elements", "columns of D a warpgroup computes at once")                              \
   X(producer_registers, "registers", "a thread of the copying warpgroup")                          \
   X(consumer_registers, "registers", "a thread of a computing warpgroup")                          \
   X(schedule, "schedule", "how computing warpgroups share tiles")                                  \
@@ -95,6 +98,7 @@ typedef enum copy_path {
   X(reduce_bytes, "bytes", "shared memory to sum k slices; reuses the ring")                       \
   X(part_n, "elements", "columns of its tile that a block of a cluster finishes")                  \
   X(panel, "elements", "columns of D in one TMA store")                                            \
+  X(panel_m, "elements", "rows of D in one TMA store")                                             \
   X(panel_swizzle, "bytes", "over which a panel's 16-byte chunks are swizzled")                    \
   X(panel_bytes, "bytes", "one panel of a warpgroup")                                              \
   X(chunk, "panels", "that are staged and stored together")                                        \

@@ -27,7 +27,8 @@ static void choose_groups(plan_builder *b) {
   TAKE(schedule, SCHEDULE, SCHEDULE_COOPERATIVE, NULL,
        "the warpgroups share a tile: the largest tile for the registers there are");
   bool pingpong = p->schedule == SCHEDULE_PINGPONG;
-  int groups = pingpong ? 2 : p->tile_m == 192 ? 3 : p->tile_m >= 128 ? 2 : 1;
+  int first = plan_wgmma_first(p), second = plan_wgmma_second(p);
+  int groups = pingpong ? 2 : first == 192 ? 3 : first >= 128 ? 2 : 1;
   if (pingpong && p->tile_m > 128)
     plan_refuse(b, SPEC_TILE_M, "tile-multiple",
                 "%d rows are more than the 128 that one warpgroup computes (pingpong); use 64 or "
@@ -36,25 +37,35 @@ static void choose_groups(plan_builder *b) {
   if (pingpong)
     SET(groups, groups, "they take tiles in turn: one computes while the other stores");
   else
-    SET(groups, groups, "%d rows in blocks of 64, at least one each", p->tile_m);
-  SET(group_m, pingpong ? p->tile_m : p->tile_m / groups,
-      pingpong ? "a tile each" : "%d / %d warpgroups", p->tile_m, groups);
+    SET(groups, groups, "%d %s in blocks of 64, at least one each", first,
+        p->swap ? "columns" : "rows");
+  bool shared_rows = !pingpong && !p->swap, shared_columns = !pingpong && p->swap;
+  SET(group_m, shared_rows ? p->tile_m / groups : p->tile_m,
+      shared_rows ? "%d / %d warpgroups" : "the tile's", p->tile_m, groups);
+  SET(group_n, shared_columns ? p->tile_n / groups : p->tile_n,
+      shared_columns ? "%d / %d warpgroups" : "the tile's", p->tile_n, groups);
+  if (p->from_registers && pingpong)
+    plan_refuse(b, SPEC_SCHEDULE, "schedule",
+                "%s in layout %s reaches the tensor cores through registers, cooperatively only; "
+                "leave it out",
+                dtype_name(p->type_a), spec_layout_name(p->layout));
   SET(threads, 128 * (groups + 1), "128 x (%d that compute + 1 that copies)", groups);
   SET(k_slices, 1, "none");
   SET(inst_m, 64, "wgmma's only one");
-  SET(inst_n, p->tile_n, "the whole tile in one instruction");
+  SET(inst_n, second, "the whole tile in one instruction");
   SET(inst_k, 32 / p->element, "32 bytes of k");
-  int accumulators = (p->group_m / 64 + (p->promote_k > 0)) * p->tile_n / 2;
+  int blocks = (p->swap ? p->group_n : p->group_m) / 64;
+  int accumulators = (blocks + (p->promote_k > 0)) * second / 2;
   if (accumulators > MOST_ACCUMULATORS)
     plan_refuse(
         b, SPEC_TILE_N, "registers",
         "%d accumulators a thread, more than the %d that fit beside addresses; use a smaller tile",
         accumulators, MOST_ACCUMULATORS);
-  if (groups == 3 && p->tile_n > THREE_GROUPS_N)
+  if (groups == 3 && second > THREE_GROUPS_N)
     plan_refuse(b, SPEC_TILE_N, "registers",
                 "%d columns need more than the 128 registers a thread that 512 threads leave an "
                 "instruction (ptxas C7602); use at most %d, or another tile.m",
-                p->tile_n, THREE_GROUPS_N);
+                second, THREE_GROUPS_N);
   bool tight = groups == 2 && accumulators > ROOMY_ACCUMULATORS;
   int producer = tight ? 24 : groups == 3 ? 32 : 40;
   int consumer = tight ? 240 : groups == 3 ? 160 : 232;
@@ -63,8 +74,13 @@ static void choose_groups(plan_builder *b) {
       accumulators, groups, consumer, producer, b->gpu->registers_sm);
   if (b->variant == VARIANT_EDGE && accumulators > ROOMY_ACCUMULATORS && b->result == PLAN_OK)
     b->result = PLAN_SAME; /* no registers for pointers into D: other kernels take such calls */
+  if (p->path_b == PATH_STAGED) {
+    plan_wgmma_loader(b);
+    if (b->variant == VARIANT_EDGE && b->result == PLAN_OK)
+      b->result = PLAN_SAME; /* rows of B that are no multiple of 16 bytes: other kernels */
+  }
   int entry = 65536 / p->threads / 8 * 8;
-  SET(registers, entry < consumer ? entry : consumer,
+  SET(registers, entry < p->consumer_registers ? entry : p->consumer_registers,
       "at entry, before setmaxnreg: %d / %d threads, at most what a computing one gets",
       b->gpu->registers_sm, p->threads);
   SET(register_limit, entry, "as may be allocated at entry");
@@ -85,7 +101,7 @@ static void choose_tile(plan_builder *b) {
     plan_refuse(b, SPEC_TILE_M, "tile-multiple",
                 "%d is not a multiple of 64 up to 256 (wgmma); use 128", p->tile_m);
   bool along_n = !plan_contiguous_k(p, 1);
-  int step = along_n ? ROW_BYTES / p->element : 8;
+  int step = plan_wgmma_step_n(p);
   if (p->tile_n % step != 0 || p->tile_n > 256)
     plan_refuse(b, SPEC_TILE_N, "tile-multiple",
                 "%d is not a multiple of %d up to 256 (%s); use %d", p->tile_n, step,
@@ -107,6 +123,10 @@ static void choose_walk(plan_builder *b) {
     plan_refuse(b, p->cluster_m > 1 ? SPEC_CLUSTER_M : SPEC_CLUSTER_N, "cluster",
                 "family wgmma does not share tiles inside clusters yet; use 1");
   bool split = p->cluster_k > 1;
+  if (split && (p->from_registers || p->type_acc != GG_F32))
+    plan_refuse(b, SPEC_CLUSTER_K, "cluster",
+                "sums of %s in layout %s are not split over a cluster; use 1",
+                dtype_name(p->type_a), spec_layout_name(p->layout));
   if (split && (p->cluster_k > LARGEST_CLUSTER || p->tile_n % (8 * p->cluster_k) != 0))
     plan_refuse(
         b, SPEC_CLUSTER_K, "cluster",
@@ -136,17 +156,24 @@ static void choose_walk(plan_builder *b) {
 static void choose_operands(plan_builder *b) {
   kernel_plan *p = b->plan;
   for (int operand = 0; operand < 2; ++operand) {
-    int extent = operand == 0 ? p->tile_m : p->tile_n;
+    int extent = operand == 0 ? p->tile_m : p->tile_n, box = ROW_BYTES / p->element;
     bool along_k = plan_contiguous_k(p, operand);
-    plan_set(b, operand == 0 ? PLAN_path_a : PLAN_path_b, PATH_TMA, "one thread, no registers");
+    if (operand == 1 && p->path_b == PATH_STAGED) {
+      SET(turn_b, 0, "K-major in shared memory");
+      SET(bytes_b, extent * ROW_BYTES, "%d rows of 128 bytes", extent);
+      SET(align_b, 16, "copies of 16 bytes");
+      continue;
+    }
     plan_set(b, operand == 0 ? PLAN_turn_a : PLAN_turn_b, !along_k,
-             along_k ? "K-major in shared memory" : "MN-major in shared memory, turned by wgmma");
+             along_k             ? "K-major in shared memory"
+             : p->from_registers ? "MN-major in shared memory, turned on the way into registers"
+                                 : "MN-major in shared memory, turned by wgmma");
     plan_set(b, operand == 0 ? PLAN_bytes_a : PLAN_bytes_b, extent * ROW_BYTES,
-             along_k ? "%d rows of 128 bytes" : "blocks of 64 x 64 elements: %d / 64 x 8192",
-             extent);
-    plan_set(b, operand == 0 ? PLAN_copies_a : PLAN_copies_b, along_k ? 1 : extent / 64,
+             along_k ? "%d rows of 128 bytes" : "boxes of %d x %d elements: %d / %d x %d",
+             along_k ? extent : box, p->tile_k, extent, box, p->tile_k * ROW_BYTES);
+    plan_set(b, operand == 0 ? PLAN_copies_a : PLAN_copies_b, along_k ? 1 : extent / box,
              along_k ? "one box of %d x %d" : "boxes of %d elements (%d along the contiguous axis)",
-             ROW_BYTES / p->element, extent);
+             box, extent);
     plan_set(b, operand == 0 ? PLAN_align_a : PLAN_align_b, 16, "TMA: base, pitch and stride");
   }
   SET(stage_bytes, p->bytes_a + p->bytes_b, "%d + %d", p->bytes_a, p->bytes_b);
@@ -155,6 +182,10 @@ static void choose_operands(plan_builder *b) {
 /* D on its way: panels as wide as a swizzle, or one that needs none. */
 static void choose_panels(plan_builder *b) {
   kernel_plan *p = b->plan;
+  if (p->swap) {
+    plan_wgmma_turned_panels(b);
+    return;
+  }
   int width = ROW_BYTES;
   while (width >= 32 && p->part_n * p->element_d % width != 0)
     width /= 2;
@@ -164,6 +195,7 @@ static void choose_panels(plan_builder *b) {
             : "the widest swizzle that divides %d columns",
       p->part_n);
   SET(panel_swizzle, plain ? 0 : width, plain ? "none" : "the panel's row");
+  SET(panel_m, p->group_m, "all of a warpgroup's");
   SET(panel_bytes, p->group_m * p->panel * p->element_d, "%d rows x %d x %d B", p->group_m,
       p->panel, p->element_d);
   SET(chunk, plain ? 1 : ROW_BYTES / width, plain ? "all of it" : "128 bytes of a row");
@@ -176,7 +208,7 @@ static void choose_shared(plan_builder *b) {
   int asked = plan_asked(b, SPEC_STAGES, 0);
   int wanted = asked > 0 ? asked : 3;
   int panels = p->part_n / p->panel;
-  int all = (panels + p->chunk - 1) / p->chunk, chunks = all;
+  int all = p->swap ? p->tile_m / p->panel_m : (panels + p->chunk - 1) / p->chunk, chunks = all;
   int chunk_bytes = p->groups * p->chunk * p->panel_bytes;
   if (p->persistent) {
     while (chunks > 1 && wanted * p->stage_bytes + chunks * chunk_bytes > free_bytes)
@@ -243,8 +275,9 @@ void plan_make_wgmma(plan_builder *b) {
     return;
   }
   if (b->result == PLAN_OK && !plan_wgmma_native(p)) {
-    b->result = PLAN_SAME; /* operands must be turned first: the narrow kernel takes them as is */
-    return;
+    if (!p->repack) b->result = PLAN_SAME; /* the narrow kernel takes operands as they lie */
+    SET(layout, LAYOUT_NT, "%s is read K-major only: passes turn operands of layout %s first",
+        dtype_name(p->type_a), spec_layout_name(p->layout));
   }
   plan_refuse_parts(b);
   if (b->result == PLAN_OK) choose_tile(b);
@@ -262,8 +295,10 @@ void plan_make_wgmma(plan_builder *b) {
   SET(swizzle, 1, "128-byte rows, 16-byte chunks XOR (row mod 8), as TMA writes them");
   SET(path_d, edge ? PATH_STAGED : PATH_TMA,
       edge ? "each warp stores its rows, element by element" : "one thread, no registers");
-  SET(align_c, edge ? p->element_d : 2 * p->element_d,
-      edge ? "C is read element by element" : "C is read in pairs, as accumulators lie");
+  int element_c = dtype_bytes(p->type_c);
+  bool pairs = !edge && element_c == 2;
+  SET(align_c, pairs ? 2 * element_c : element_c,
+      pairs ? "C is read in pairs, as accumulators lie" : "C is read element by element");
   SET(align_d, edge ? p->element_d : 16, edge ? "plain stores" : "TMA: base, pitch and stride");
   SET(multiple_m, 1, "edges are guarded");
   SET(multiple_n, edge ? 1 : 16 / p->element_d,

@@ -6,10 +6,20 @@
 
 enum { PROMOTE_K = 128 }; /* elements: the k of one block of 8-bit types */
 
-/* Refuses types that the tensor cores do not take; sets promote_k. */
+/* Refuses types that the tensor cores do not take; sets how sums are kept and how operands reach
+ * the tensor cores. */
 void plan_wgmma_types(plan_builder *b);
-/* Do the tensor cores read both operands as they lie? 16-bit types in every layout, others K-major
- * alone. */
+/* Extents of the tile along the instruction's first (rows in blocks of 64) and second operand. */
+int plan_wgmma_first(const kernel_plan *p);
+int plan_wgmma_second(const kernel_plan *p);
+/* What tile.n is a multiple of. */
+int plan_wgmma_step_n(const kernel_plan *p);
+/* Registers and copies of the warpgroup that turns B, where path_b says so. */
+void plan_wgmma_loader(plan_builder *b);
+/* Panels of D where the tensor cores compute it transposed. */
+void plan_wgmma_turned_panels(plan_builder *b);
+/* Can the tensor cores be fed with both operands as they lie? 8-bit types where both are K-major,
+ * others in every layout. */
 bool plan_wgmma_native(const kernel_plan *p);
 
 #endif

@@ -21,15 +21,17 @@ static void require_factors(plan_builder *b) {
   if (type == GG_F32)
     plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
                 "tensor cores do not multiply f32; use tf32 (10 bits of fraction), or family simt");
-  else if (type != GG_BF16 && type != GG_F16 && !is_fp8(type))
+  else if (type == GG_F64 || type == GG_S32)
     plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
-                "%s is not served by family wgmma yet; use bf16, f16, e4m3 or e5m2",
+                "wgmma does not multiply %s; use bf16, f16, tf32, e4m3, e5m2, s8 or u8",
                 dtype_name(type));
-  bool mixed = is_fp8(type) && is_fp8(p->type_b);
+  bool mixed = (is_fp8(type) && is_fp8(p->type_b)) || (is_whole(type) && is_whole(p->type_b));
   if (p->type_b != type && !mixed)
     plan_refuse(b, SPEC_DTYPE_B, "dtype-family", "%s does not multiply with %s; use %s",
                 dtype_name(p->type_b), dtype_name(type),
-                is_fp8(type) ? "e4m3 or e5m2" : dtype_name(type));
+                is_fp8(type)     ? "e4m3 or e5m2"
+                : is_whole(type) ? "s8 or u8"
+                                 : dtype_name(type));
   int acc = is_whole(type) ? GG_S32 : GG_F32;
   if (p->type_acc != acc)
     plan_refuse(b, SPEC_DTYPE_ACC, "dtype-family", "%s where family wgmma sums %s in %s; use that",
@@ -42,11 +44,15 @@ static void require_results(plan_builder *b) {
     int type;
     spec_field spec;
   } results[] = {{p->type_d, SPEC_DTYPE_D}, {p->type_c, SPEC_DTYPE_C}};
-  for (size_t i = 0; i < sizeof results / sizeof results[0]; ++i)
-    if (results[i].type != GG_F16 && results[i].type != GG_BF16)
+  bool whole = p->type_epilogue == GG_S32;
+  for (size_t i = 0; i < sizeof results / sizeof results[0]; ++i) {
+    int type = results[i].type;
+    bool good = whole ? type == GG_S32 : type == GG_F32 || type == GG_F16 || type == GG_BF16;
+    if (!good)
       plan_refuse(b, results[i].spec, "dtype-family",
-                  "%s is not stored by family wgmma yet; use bf16 or f16",
-                  dtype_name(results[i].type));
+                  "family wgmma makes no %s of what is computed in %s; use %s", dtype_name(type),
+                  dtype_name(p->type_epilogue), whole ? "s32" : "f32, f16 or bf16");
+  }
 }
 
 static void choose_promotion(plan_builder *b) {
@@ -67,15 +73,93 @@ static void choose_promotion(plan_builder *b) {
                    : "sums stay where they are");
 }
 
+/* tf32 that lies MN-major is turned on its way into registers, from which the tensor cores take
+ * their first operand: A, or B where D is computed transposed. */
+static void choose_ways(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  bool a = plan_contiguous_k(p, 0), c = plan_contiguous_k(p, 1), native = p->element != 4;
+  bool turned = !native && (!a || !c), both = !native && !a && !c;
+  SET(swap, turned && a,
+      turned && a ? "B is contiguous in n: as first operand it may come through registers"
+                  : "A is the first operand");
+  SET(path_a, PATH_TMA, "one thread, no registers");
+  SET(path_b, both ? PATH_STAGED : PATH_TMA,
+      both ? "the second operand must lie K-major: 4 x 4 elements are turned in registers"
+           : "one thread, no registers");
+  SET(from_registers, turned,
+      !turned ? "the tensor cores read both operands in shared memory"
+              : "contiguous in %s, which the tensor cores read of 16-bit types only: loads of 4 "
+                "bytes turn it",
+      a ? "n" : "m");
+  if (turned && p->type_d != GG_F32)
+    plan_refuse(b, SPEC_DTYPE_D, "dtype-family",
+                "%s is not stored in layout %s, where lanes hold sums of 4 bytes beside each "
+                "other; use f32",
+                dtype_name(p->type_d), spec_layout_name(p->layout));
+}
+
+void plan_wgmma_loader(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  enum { QUAD = 4, THREADS = 128, UNITS = 4 };
+  if (p->tile_n != 128 && p->tile_n != 256)
+    plan_refuse(b, SPEC_TILE_N, "tile-multiple",
+                "%d columns of B are not what 128 threads turn, 4 x 4 at a time; use 128 or 256",
+                p->tile_n);
+  if (p->groups == 3)
+    plan_refuse(b, SPEC_TILE_M, "registers",
+                "three warpgroups leave the one that turns B no registers; use 64, 128 or 256");
+  if (b->result != PLAN_OK) return;
+  int units = p->tile_n * p->tile_k / (QUAD * QUAD * THREADS);
+  SET(copy_b, 16, "4 elements along n");
+  SET(copies_b, QUAD * units, "%d x %d elements / (128 threads x 4)", p->tile_k, p->tile_n);
+  SET(fragments, UNITS / units, "%d x %d registers a thread hold %d blocks of k on their way",
+      UNITS / units, QUAD * QUAD * units, UNITS / units);
+  int producer = p->group_m > 64 ? 104 : 120;
+  int consumer = p->groups == 1 ? 232 : p->group_m > 64 ? 200 : 192;
+  SET(producer_registers, producer, "%d of elements on their way, and addresses",
+      UNITS * QUAD * QUAD);
+  SET(consumer_registers, consumer,
+      "sums, operands and addresses; %d x %d + %d are not more than %d x %d at entry", p->groups,
+      consumer, producer, p->groups + 1, b->gpu->registers_sm / p->threads / 8 * 8);
+}
+
+int plan_wgmma_first(const kernel_plan *p) {
+  return p->swap ? p->tile_n : p->tile_m;
+}
+
+int plan_wgmma_second(const kernel_plan *p) {
+  return p->swap ? p->tile_m : p->tile_n;
+}
+
+int plan_wgmma_step_n(const kernel_plan *p) {
+  if (p->swap) return 64;
+  if (is_whole(p->type_a)) return 16;
+  if (p->from_registers) return 32;
+  return plan_contiguous_k(p, 1) ? 8 : 128 / p->element;
+}
+
+void plan_wgmma_turned_panels(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  int panels = p->group_n / 32;
+  SET(panel, 32, "one swizzled row of 128 bytes");
+  SET(panel_swizzle, 128, "the panel's row");
+  SET(panel_m, 128 / panels, "16384 bytes of a warpgroup's %d columns", p->group_n);
+  SET(panel_bytes, p->panel_m * 128, "%d rows x 128 B", p->panel_m);
+  SET(chunk, panels, "the warps of a group store to all of them at once");
+}
+
 void plan_wgmma_types(plan_builder *b) {
   if (!b->gpu->has_wgmma)
     plan_refuse(b, SPEC_FAMILY, "family-gpu", "wgmma needs sm_90a, %s is sm_%d; use family simt",
                 b->gpu->name, b->gpu->arch);
   require_factors(b);
   require_results(b);
-  if (b->result == PLAN_OK && b->variant != VARIANT_NARROW) choose_promotion(b);
+  if (b->result != PLAN_OK || b->variant == VARIANT_NARROW) return;
+  choose_promotion(b);
+  choose_ways(b);
 }
 
 bool plan_wgmma_native(const kernel_plan *p) {
-  return p->element == 2 || (plan_contiguous_k(p, 0) && plan_contiguous_k(p, 1));
+  bool a = plan_contiguous_k(p, 0), c = plan_contiguous_k(p, 1);
+  return p->element > 1 || (a && c);
 }

@@ -6,7 +6,7 @@ $ section "memory"
 ${w:memory_map()}
 $ section "kernel"
 ${frame.signature(p, job)}
-  // -- Roles: warpgroup 0 copies, warpgroups 1..${p.groups} compute ${p.group_m} rows of D each${pingpong and ", in turn" or ""}
+  // -- Roles: warpgroup 0 copies, warpgroups 1..${p.groups} compute ${p.swap and p.group_n .. " columns" or p.group_m .. " rows"} of D each${pingpong and ", in turn" or ""}
   const int tid = (int)threadIdx.x;
   const int warpgroup = (int)gg_shfl_sync_idx_u32((unsigned)tid / 128, 0);
   const unsigned tiles_m = (unsigned)((p.m + ${p.tile_m - 1}) / ${p.tile_m});
@@ -31,16 +31,25 @@ $ end
   // -- Barriers: full[s] counts the bytes of stage s, empty[s] the warpgroups that have read it
   if (tid == 0) {
     for (int s = 0; s < ${p.stages}; ++s) {
-      gg_mbar_init(FULL_AT + 8 * s, 1);
-      gg_mbar_init(EMPTY_AT + 8 * s, ${pingpong and 1 or p.groups});
+      gg_mbar_init(FULL_AT + 8 * s, ${w:writers()});
+      gg_mbar_init(EMPTY_AT + 8 * s, ${w:readers()});
     }
     gg_fence_mbarrier_init();
   }
   gg_syncthreads();
 
   if (warpgroup == 0) {
-    // -- Copies: one thread keeps the ring full${p.persistent and ", tile after tile" or ""}
+    // -- Copies: ${w.staged and "A by TMA, B turned in registers" or "one thread keeps the ring full"}${p.persistent and ", tile after tile" or ""}
     gg_setmaxnreg_dec_${p.producer_registers}();
+$ if w.staged then
+    int stage = 0;
+    unsigned parity = 1; // the first pass over the ring finds it empty
+    ${w:loader_begin()}
+    ${w:each_tile(false)}
+      ${w:coordinates("tile")}
+      ${w:loader()}
+    }
+$ else
     if (tid == 0) {
       int stage = 0;
       unsigned parity = 1; // the first pass over the ring finds it empty
@@ -56,6 +65,7 @@ $ end
         }
       }
     }
+$ end
 $ if split then
     gg_syncwarp();
     gg_cluster_arrive(); // the sums are there
@@ -88,7 +98,7 @@ $ if pingpong then
       gg_bar_sync(TURN + group, 256);
 $ end
 
-      // -- Main loop: ${p.tile_k // p.inst_k} instructions of k ${p.inst_k} a block; the block before is released while this one runs
+      // -- Main loop: ${w:loop_text()}
       ${w:begin_loop()}
       for (int kb = 0; kb < k_blocks; ++kb) {
         gg_mbar_wait(FULL_AT + 8 * (unsigned)stage, parity);

@@ -4,19 +4,28 @@
 local raster = use("raster")
 local product = use("wgmma_product")
 local store = use("wgmma_store")
+local wide = use("wgmma_wide")
+local transposed = use("wgmma_turned")
+local loader = use("wgmma_loader")
 
 local wgmma = {}
 wgmma.__index = wgmma
 for _, name in ipairs(product.methods) do wgmma[name] = product[name] end
 for _, name in ipairs(store.methods) do wgmma[name] = store[name] end
+for _, name in ipairs(wide.methods) do wgmma[name] = wide[name] end
+for _, name in ipairs(loader.methods) do wgmma[name] = loader[name] end
 
 function wgmma.new(p)
   local w = setmetatable({ p = p }, wgmma)
   w.rows = p.group_m
-  w.blocks = w.rows // 64 -- instruction tiles of a warpgroup
+  w.first, w.second = "a", "b" -- operands of an instruction: rows in blocks of 64, and columns
+  if p.swap then w.first, w.second = "b", "a" end
+  w.blocks = (p.swap and p.group_n or p.group_m) // 64 -- instruction tiles of a warpgroup
+  w.steps = p.tile_k // p.inst_k -- instructions of one of them in a k block
   w.turned_a, w.turned_b = p.turn_a, p.turn_b
-  w.count = p.tile_n // 2 -- accumulators of one instruction tile
+  w.count = p.inst_n // 2 -- accumulators of one instruction tile
   w.promoted = p.promote_k > 0
+  w.bits = p.type_acc == "s32" and p.type_epilogue == "f32" -- of f32 replace whole sums
   w.pingpong, w.split = p.schedule == "pingpong", p.cluster_k > 1
   w.ring_bytes = p.stages * p.stage_bytes
   -- D's place: behind the ring, or in it when the ring is spent.
@@ -24,6 +33,13 @@ function wgmma.new(p)
   w.chunk_bytes = p.chunk * p.panel_bytes
   w.all_panels = p.part_n // p.panel
   w.all_chunks = (w.all_panels + p.chunk - 1) // p.chunk
+  if p.swap then
+    w.all_chunks = p.tile_m // p.panel_m
+    for _, name in ipairs(transposed.methods) do w[name] = transposed[name] end
+  end
+  w.staged = p.path_b == "staged" -- B is turned by those who copy
+  if w.staged then w.units, w.sets = p.copies_b // 4, p.fragments end
+  if p.from_registers then w.order = wide.registers_order(w.blocks) end
   return w
 end
 
@@ -33,7 +49,8 @@ function wgmma:memory_map()
   local function place(at, bytes, text) add(("//   %6d  %6d  %s"):format(at, bytes, text)) end
   local function operand(o, mn, turned)
     if turned then
-      return ("%s: %d blocks of 64 rows (k) x 128 bytes (%s), swizzled"):format(o, p["tile_" .. mn] // 64, mn)
+      return ("%s: %d boxes of %d rows (k) x 128 bytes (%s), swizzled"):format(o, p["tile_" .. mn] * p.element // 128,
+        p.tile_k, mn)
     end
     return ("%s: %d rows (%s) x 128 bytes (k), swizzled"):format(o, p["tile_" .. mn], mn)
   end
@@ -47,7 +64,7 @@ function wgmma:memory_map()
     place(0, p.partial_bytes, ("then: sums of a part of k, %d x %d f32"):format(p.tile_m, p.tile_n))
   end
   place(self.d_at, p.groups * p.chunks * self.chunk_bytes, ("%sD: %d warpgroups x %d panels of %d rows x %d bytes%s")
-    :format(p.persistent and "" or "then: ", p.groups, p.chunks * p.chunk, self.rows, pitch, swizzled))
+    :format(p.persistent and "" or "then: ", p.groups, p.chunks * p.chunk, p.panel_m, pitch, swizzled))
   local full_at = self.ring_bytes + p.d_bytes
   place(full_at, 8 * p.stages, "full mbarriers")
   place(full_at + 8 * p.stages, 8 * p.stages, "empty mbarriers")
@@ -58,7 +75,7 @@ function wgmma:memory_map()
   constant("A_BYTES", p.bytes_a, ("%d x 128: where B begins in a stage"):format(p.tile_m))
   constant("STAGE_BYTES", p.stage_bytes, ("A_BYTES + %d x 128: what one stage's copies bring"):format(p.tile_n))
   constant("D_AT", self.d_at, p.persistent and ("%d * STAGE_BYTES"):format(p.stages) or "in the ring, when it is spent")
-  constant("PANEL_BYTES", p.panel_bytes, ("%d rows x %d"):format(self.rows, pitch))
+  constant("PANEL_BYTES", p.panel_bytes, ("%d rows x %d"):format(p.panel_m, pitch))
   constant("CHUNK_BYTES", self.chunk_bytes, ("%d panels"):format(p.chunk))
   constant("FULL_AT", full_at, ("%d stages%s"):format(p.stages, p.d_bytes > 0 and " and D" or ""))
   constant("EMPTY_AT", full_at + 8 * p.stages, ("FULL_AT + 8 * %d"):format(p.stages))
@@ -67,6 +84,16 @@ function wgmma:memory_map()
   if not p.persistent and p.groups > 1 and not self.split then constant("ALL", 4, "all that compute") end
   add("};")
   return lines
+end
+
+-- Rows of the warpgroup's first operand that a lane has sums of: lane_row() + instruction_row(i, half).
+function wgmma:lane_row()
+  if not self.p.from_registers then return "warp * 16 + lane / 4" end
+  return self.blocks == 2 and "warp * 32 + chunk * 4" or "warp / 2 * 32 + chunk * 4 + lane / 4 % 2 * 2"
+end
+
+function wgmma:instruction_row(i, half)
+  return self.p.from_registers and 2 * i + half or i * 64 + half * 8
 end
 
 -- Opens the block of what is done for a tile: of this warpgroup (mine), or of the thread that copies for all.
@@ -92,8 +119,20 @@ function wgmma:advance(stage, parity)
   }
 end
 
+-- Arrivals that fill a stage: of the thread that issues TMA loads, and of each warp that stores to it.
+function wgmma:writers() return self.staged and 5 or 1 end
+
+-- Arrivals that empty a stage, of one tile: a warpgroup's one thread, or one of each warp where warps load
+-- from the stage themselves.
+function wgmma:readers()
+  return (self.pingpong and 1 or self.p.groups) * (self.p.from_registers and 4 or 1)
+end
+
 -- A warpgroup gives a stage back, where the condition holds (nil: always).
-function wgmma.release(_, stage, condition)
+function wgmma:release(stage, condition)
+  if self.p.from_registers then
+    return { "gg_syncwarp();", ("if (lane == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)%s);"):format(stage) }
+  end
   local when = condition and condition .. " && " or ""
   return { ("if (%sin_group == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)%s);"):format(when, stage) }
 end

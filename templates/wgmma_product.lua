@@ -7,7 +7,8 @@ local names = use("names")
 
 local product = {
   methods = {
-    "copies", "descriptors", "accumulators", "clear", "instruction", "products", "begin_loop", "k_block", "end_loop",
+    "copies", "descriptors", "fragments", "accumulators", "clear", "instruction", "products", "begin_loop",
+    "load_fragments", "k_block", "end_loop", "loop_text",
   },
 }
 
@@ -17,7 +18,8 @@ local ROW = 128 -- bytes of a swizzled row
 function product:copies()
   local p, lines = self.p, {}
   local box, box_bytes = ROW // p.element, p.tile_k * ROW -- of a turned operand
-  for _, o in ipairs { "a", "b" } do
+  local operands = p.path_b == "staged" and { "a" } or { "a", "b" } -- staged: see wgmma_loader.lua
+  for _, o in ipairs(operands) do
     local mn = o == "a" and "m" or "n"
     local base = o == "a" and "at" or "at + A_BYTES"
     local z = ("p.stride_%s ? (int)batch : 0"):format(o)
@@ -36,17 +38,40 @@ function product:copies()
   return lines
 end
 
--- Descriptors of the warpgroup's rows of A and of B in stage 0.
+-- Descriptors of the warpgroup's rows of the first operand and of all of the second in stage 0.
 -- K-major: 8 rows of 128 bytes are 1024 apart. MN-major: blocks of 64 are 8192 apart, 8 k 1024.
 function product:descriptors()
-  local function one(o, base, turned)
-    return ("const gg_u64 %s0 = gg_wgmma_desc(%s, %d, 1024, 1); // 128-byte swizzle"):format(o, base,
+  local function one(o, offset)
+    local turned = self.p["turn_" .. o]
+    return ("const gg_u64 desc_%s0 = gg_wgmma_desc(%s, %d, 1024, 1); // 128-byte swizzle"):format(o, offset,
       turned and 8192 or 16)
   end
+  local begin = { a = "0", b = "A_BYTES" }
+  if self.p.from_registers then return names.append(self:fragments(), { one(self.second, begin[self.second]) }) end
   local rows = self.turned_a and self.blocks * 8192 or self.rows * ROW
   return {
-    one("desc_a", self.pingpong and "0" or ("(unsigned)group * %d"):format(rows), self.turned_a),
-    one("desc_b", "A_BYTES", self.turned_b),
+    one("a", self.pingpong and "0" or ("(unsigned)group * %d"):format(rows)),
+    one("b", begin.b),
+  }
+end
+
+-- Where a lane finds its part of the first operand, which lies in boxes of 32 rows (k) x 128 bytes: in rows
+-- lane % 4 and + 4 of each 8, of 2 or 4 neighbours along m (n). Which lanes stand side by side is free, since it
+-- only orders D's rows: loads of rows k and stores of D both meet each bank once where the chunks of lane / 4 =
+-- 0, 1 differ in bits 0 and 2.
+function product:fragments()
+  local o, p = self.first, self.p
+  local four = self.blocks == 2
+  local box = p.tile_k * ROW
+  local first = (o == "b" and "A_BYTES + " or "") .. ("(unsigned)group * %d + (unsigned)(%s) * %d"):format(
+    self.blocks * 2 * box, four and "warp" or "warp / 2", box)
+  return {
+    four and "const int chunk = (lane / 4 % 2 * 5) ^ (lane / 8); // of 16 bytes: a lane's 4 neighbours"
+      or "const int chunk = (lane / 8 % 2 * 5) ^ (lane / 16) ^ (warp % 2 * 2); // of 16 bytes, half a lane's",
+    "const int step_k = lane % 4; // rows step_k and step_k + 4 of each 8",
+    ("const unsigned %s_box = %s%s;"):format(o, first, four and "" or " + (unsigned)(lane / 4 % 2 * 8)"),
+    ("const unsigned %s_low = %s_box + (unsigned)(step_k * 128 + (chunk ^ step_k) * 16);"):format(o, o),
+    ("const unsigned %s_high = %s_box + (unsigned)(step_k * 128 + 512 + (chunk ^ (step_k + 4)) * 16);"):format(o, o),
   }
 end
 
@@ -55,6 +80,13 @@ function product:accumulators()
   local T, lines = names.c_type(self.p.type_acc), {}
   for i = 0, self.blocks - 1 do lines[#lines + 1] = ("%s acc%d[%d];"):format(T, i, self.count) end
   if self.promoted then lines[#lines + 1] = ("%s part[%d];"):format(T, self.count) end
+  if self.p.from_registers then
+    for i = 0, self.blocks - 1 do
+      local steps = {}
+      for s = 0, self.steps - 1 do steps[#steps + 1] = ("%s%d_%d[4]"):format(self.first, i, s) end
+      names.append(lines, names.declare("unsigned", steps))
+    end
+  end
   return lines
 end
 
@@ -77,22 +109,28 @@ local function plus(n) return n > 0 and " + " .. n or "" end
 -- One instruction: instruction tile i, step s of a k block; add: whether to what the accumulator holds.
 function product:instruction(i, s, accumulator, add)
   local p = self.p
-  local suffix = (self.turned_a or self.turned_b)
-    and "_" .. (self.turned_a and "t" or "n") .. (self.turned_b and "t" or "n") or ""
-  local name = ("gg_wgmma_m64n%dk%d_%s_ss%s"):format(p.inst_n, p.inst_k, types(p), suffix)
   -- Descriptors count in 16 bytes. One step of k is 32 bytes of a row, or 16 rows of 128 bytes.
   local function step(turned) return s * (turned and 2048 or 32) // 16 end
+  local function descriptor(o, row)
+    return ("desc_%s0 + stage_at%s"):format(o, plus(row + step(p["turn_" .. o])))
+  end
+  local second = descriptor(self.second, 0)
+  local shape = ("gg_wgmma_m64n%dk%d_%s"):format(p.inst_n, p.inst_k, types(p))
+  if p.from_registers then
+    return ("%s_rs(%s, %s%d_%d, %s, %s);"):format(shape, accumulator, self.first, i, s, second, add)
+  end
+  local suffix = (self.turned_a or self.turned_b)
+    and "_" .. (self.turned_a and "t" or "n") .. (self.turned_b and "t" or "n") or ""
   local row = i * 64 * ROW // 16 -- 64 rows of 128 bytes, or one block of 64 x 64
-  return ("%s(%s, desc_a0 + stage_at%s, desc_b0 + stage_at%s, %s);"):format(name, accumulator,
-    plus(row + step(self.turned_a)), plus(step(self.turned_b)), add)
+  return ("%s_ss%s(%s, %s, %s, %s);"):format(shape, suffix, accumulator, descriptor("a", row), second, add)
 end
 
 local STAGE_AT = "const gg_u64 stage_at = (gg_u64)stage * (STAGE_BYTES / 16);"
 
 -- The instructions of one k block.
 function product:products()
-  local p, lines = self.p, { STAGE_AT }
-  for s = 0, p.tile_k // p.inst_k - 1 do
+  local lines = { STAGE_AT }
+  for s = 0, self.steps - 1 do
     for i = 0, self.blocks - 1 do
       lines[#lines + 1] = self:instruction(i, s, "acc" .. i, s == 0 and "kb > 0" or "1")
     end
@@ -105,7 +143,34 @@ end
 -- that there is nothing to wait for later: while one warpgroup adds, the instructions of another run.
 function product:begin_loop()
   if self.promoted then return self:clear() end
-  return { "int before = stage;" }
+  return self.p.from_registers and {} or { "int before = stage;" }
+end
+
+-- What the plan makes of it, for the comment above the loop.
+function product:loop_text()
+  local p = self.p
+  local text = ("%d instructions of k %d a block; "):format(self.steps, p.inst_k)
+  if self.promoted then return text .. ("each %d of k are added in f32"):format(p.promote_k) end
+  if p.from_registers then
+    return text .. ("%s comes through registers, loaded while another warpgroup computes"):format(self.first:upper())
+  end
+  return text .. "the block before is released while this one runs"
+end
+
+-- Registers of the first operand in one k block: a0..a3 of an instruction are rows g, g + 8 of k t, then of t + 4.
+function product:load_fragments()
+  local o, lines = self.first, { "const unsigned from = (unsigned)stage * STAGE_BYTES;" }
+  for s = 0, self.steps - 1 do
+    for high = 0, 1 do
+      local to = {}
+      for i = 0, self.blocks - 1 do
+        for half = 0, 1 do to[#to + 1] = ("&%s%d_%d[%d]"):format(o, i, s, 2 * high + half) end
+      end
+      lines[#lines + 1] = ("gg_lds_u32x%d(%s, %s_%s + from%s);"):format(#to, table.concat(to, ", "), o,
+        high == 1 and "high" or "low", plus(s * 8 * ROW))
+    end
+  end
+  return lines
 end
 
 -- acc += part
@@ -122,7 +187,7 @@ function product:k_block()
     local lines = { STAGE_AT }
     for i = 0, self.blocks - 1 do
       lines[#lines + 1] = "gg_wgmma_fence();"
-      for s = 0, self.p.tile_k // self.p.inst_k - 1 do
+      for s = 0, self.steps - 1 do
         lines[#lines + 1] = self:instruction(i, s, "part", s == 0 and "0" or "1")
       end
       names.append(lines, { "gg_wgmma_commit();", "gg_wgmma_wait_0();" })
@@ -130,6 +195,13 @@ function product:k_block()
       names.append(lines, promote(self, i))
     end
     return lines
+  end
+  if self.p.from_registers then
+    local lines = self:load_fragments()
+    lines[#lines + 1] = "gg_wgmma_fence();"
+    names.append(lines, self:products())
+    names.append(lines, { "gg_wgmma_commit();", "gg_wgmma_wait_0();" })
+    return names.append(lines, self:release("stage"))
   end
   local lines = { "gg_wgmma_fence();" }
   names.append(lines, self:products())
@@ -141,8 +213,11 @@ end
 
 function product:end_loop()
   if self.promoted then return {} end
-  local lines = { "gg_wgmma_wait_0();" }
-  names.append(lines, self:release("before", "k_blocks > 0"))
+  local lines = {}
+  if not self.p.from_registers then
+    lines[1] = "gg_wgmma_wait_0();"
+    names.append(lines, self:release("before", "k_blocks > 0"))
+  end
   lines[#lines + 1] = "if (k_blocks == 0) {"
   for _, line in ipairs(self:clear()) do lines[#lines + 1] = "  " .. line end
   lines[#lines + 1] = "}"

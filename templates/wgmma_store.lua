@@ -8,12 +8,19 @@ local scalars = use("scalars")
 local steps = use("steps")
 
 local store = {
-  methods = { "out", "first_row", "first_column", "sum_parts", "apply", "epilogue", "store",
+  methods = { "out", "value", "first_row", "first_column", "sum_parts", "apply", "epilogue", "store",
     "store_panel", "store_rows" },
 }
 
 -- The x-th of a thread's sums in rows 64 i .. of the warpgroup.
 function store:out(i, x) return (self.split and "sum%d[%d]" or "acc%d[%d]"):format(i, x) end
+
+-- The same behind the epilogue's steps, as an expression of their type: the bits of f32 take the place of whole
+-- sums.
+function store:value(i, x)
+  local out = self:out(i, x)
+  return self.bits and ("gg_as_f32((unsigned)%s)"):format(out) or out
+end
 
 -- Row of the tile where the warpgroup's begin, to be followed by a sum's next term; D's first column.
 function store:first_row() return self.pingpong and "" or ("group * %d + "):format(self.rows) end
@@ -97,28 +104,46 @@ function store:apply(what)
   local p, lines = self.p, {}
   local residual = what.rest and p.residual
   local columns = steps.has_columns(p) and (what.rest or what.scale)
-  if not (what.c or what.store or what.rest and steps.any(p) or what.scale and steps.scaled(p, "x", {}) ~= "x") then
-    return lines
-  end
-  local function add(list) for _, line in ipairs(list) do lines[#lines + 1] = "  " .. line end end
+  local scales = what.scale and (self.bits or steps.scaled(p, "x", {}) ~= "x")
+  if not (what.c or what.store or what.rest and steps.any(p) or scales) then return lines end
+  local indent = ""
+  local function add(list) for _, line in ipairs(list) do lines[#lines + 1] = indent .. line end end
   local D, d = names.memory_type(p.type_d), names.memory_name(p.type_d)
+  -- One sum through the steps, in place or, where the type changes, in x.
+  local function steps_of(i, n, at, where)
+    local acc = self:out(i, n)
+    local x = self.bits and "x" or acc
+    local value = self:value(i, n)
+    if what.scale then
+      where.acc = self.bits and acc or nil
+      value = steps.scaled(p, x, where)
+    end
+    if what.c then value = steps.plus_c(p, value, element(p, "c", p.type_c, at)) end
+    if value ~= x then add { ("%s = %s;"):format(x, value) } end
+    if what.rest then add(steps.rest(p, x, where)) end
+    if what.store then
+      add { ("if (%d < left) gg_st_%s(d%s, %s);"):format(at, d, at > 0 and " + " .. at or "",
+        names.narrowed(p.type_d, x, p.type_epilogue)) }
+    elseif self.bits then
+      add { ("%s = (int)gg_as_u32(x);"):format(acc) }
+    end
+  end
+  if self.bits then add { "{", "  float x;" } indent = "  " end
   local bounded = what.c or residual or columns or what.store or what.rest and p.absmax
   if not bounded and not steps.has_rows(p) then -- the same everywhere
     for i = 0, self.blocks - 1 do
-      for x = 0, p.part_n // 2 - 1 do
-        local acc = self:out(i, x)
-        local value = what.scale and steps.scaled(p, acc, {}) or acc
-        if value ~= acc then lines[#lines + 1] = ("%s = %s;"):format(acc, value) end
-        if what.rest then names.append(lines, steps.rest(p, acc, {})) end
-      end
+      for n = 0, p.part_n // 2 - 1 do steps_of(i, n, 0, {}) end
     end
+    if self.bits then lines[#lines + 1] = "}" end
     return lines
   end
+  local outer = indent
   for i = 0, self.blocks - 1 do
     for half = 0, 1 do
-      lines[#lines + 1] = "{"
+      add { "{" }
+      indent = outer .. "  "
       add {
-        ("const gg_i64 row = m0 + %s%d + warp * 16 + lane / 4;"):format(self:first_row(), i * 64 + half * 8),
+        ("const gg_i64 row = m0 + %s%d + %s;"):format(self:first_row(), self:instruction_row(i, half), self:lane_row()),
       }
       if bounded then
         add {
@@ -134,7 +159,7 @@ function store:apply(what)
       end
       for j = 0, p.part_n // 8 - 1 do
         for e = 0, 1 do
-          local x, at = self:out(i, 4 * j + 2 * half + e), 8 * j + e
+          local at = 8 * j + e
           local where = { row = "", column = "", inside = ("%d < left"):format(at) }
           if columns then
             add { "{" }
@@ -145,20 +170,15 @@ function store:apply(what)
             add(load(p, "residual", p.type_d, at))
             where.residual = element(p, "residual", p.type_d, at)
           end
-          local value = what.scale and steps.scaled(p, x, where) or x
-          if what.c then value = steps.plus_c(p, value, element(p, "c", p.type_c, at)) end
-          if value ~= x then add { ("%s = %s;"):format(x, value) } end
-          if what.rest then add(steps.rest(p, x, where)) end
-          if what.store then
-            add { ("if (%d < left) gg_st_%s(d%s, %s);"):format(at, d, at > 0 and " + " .. at or "",
-              names.narrowed(p.type_d, x, p.type_epilogue)) }
-          end
+          steps_of(i, 4 * j + 2 * half + e, at, where)
           if columns then add { "}" } end
         end
       end
-      lines[#lines + 1] = "}"
+      indent = outer
+      add { "}" }
     end
   end
+  if self.bits then lines[#lines + 1] = "}" end
   return lines
 end
 
@@ -195,12 +215,18 @@ function store:store()
   local p, lines = self.p, {}
   local function add(text) lines[#lines + 1] = text end
   local tma = p.path_d == "tma"
-  add("const int row = warp * 16 + lane % 16;")
+  -- A warp stores the rows that it has staged, unless they came through registers.
+  local all_written = p.from_registers and "gg_bar_sync(STORE + group, 128);" or "gg_syncwarp();"
   add(("const unsigned staged = D_AT + (unsigned)(group * %d) * CHUNK_BYTES;"):format(p.chunks))
-  add(("const unsigned to = staged + (unsigned)row * %d;"):format(p.panel * p.element_d))
-  if p.panel_swizzle > 0 then add(("const int turn = %s; // of the swizzle"):format(turns[p.panel_swizzle])) end
-  add("const int high = lane / 16;")
-  add("unsigned r[4];")
+  if p.element_d == 4 then
+    names.append(lines, self:begin_wide())
+  else
+    add("const int row = warp * 16 + lane % 16;")
+    add(("const unsigned to = staged + (unsigned)row * %d;"):format(p.panel * p.element_d))
+    if p.panel_swizzle > 0 then add(("const int turn = %s; // of the swizzle"):format(turns[p.panel_swizzle])) end
+    add("const int high = lane / 16;")
+    add("unsigned r[4];")
+  end
   for q = 0, self.all_chunks - 1 do
     local buffer = q % p.chunks
     local first = q * p.chunk
@@ -211,7 +237,7 @@ function store:store()
         add(("if (in_group == 0) gg_bulk_wait_read_%d();"):format(q == 0 and 0 or p.chunks - 1))
         add("gg_bar_sync(STORE + group, 128);")
       else
-        add("gg_syncwarp();")
+        add(all_written)
       end
     end
     for panel = first, last do names.append(lines, self:store_panel(panel, buffer * p.chunk + panel - first)) end
@@ -227,7 +253,7 @@ function store:store()
       add("  gg_bulk_commit();")
       add("}")
     else
-      add("gg_syncwarp();")
+      add(all_written)
       names.append(lines, self:store_rows(first, last, buffer))
     end
   end
@@ -237,6 +263,7 @@ end
 -- The warpgroup's part of a panel, into the place-th of those that are staged.
 function store:store_panel(panel, place)
   local p, lines = self.p, {}
+  if p.element_d == 4 then return self:wide_panel(panel, place) end
   local pitch = p.panel * p.element_d
   local function add(text) lines[#lines + 1] = text end
   for i = 0, self.blocks - 1 do
@@ -245,7 +272,7 @@ function store:store_panel(panel, place)
       local first = (panel * p.panel + column) // 2
       local matrices = column + 16 <= p.panel and 4 or 2
       for e = 0, matrices - 1 do
-        local low, high = self:out(i, first + 2 * e), self:out(i, first + 2 * e + 1)
+        local low, high = self:value(i, first + 2 * e), self:value(i, first + 2 * e + 1)
         add(("r[%d] = %s;"):format(e, names.packed(p.type_d, low, high)))
       end
       local chunk = column // 8

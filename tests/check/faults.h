@@ -18,17 +18,17 @@ typedef struct seeded_fault {
   int in_table;      /* the change is made in gg_table.c */
 } seeded_fault;
 
-#define NAIVE  "naive f32 nn narrow"
+#define NAIVE  "naive_f32_nn narrow"
 #define SMEM   "smem nn narrow"
 #define NARROW "simt nn_ t4x4_s3 narrow"
 #define EDGE   "simt tn_ t4x4_s3 edge"
 #define STAGED "simt nn_ t4x4_s1 narrow"
 #define SLICES "simt nn_ t4x4_k2_s3 narrow"
-#define WGMMA  "wgmma nt full"
-#define TURNS  "wgmma tn full"
-#define PLAIN  "wgmma tn edge"
-#define ONCE   "wgmma nn full"
-#define SPLIT  "wgmma tt full"
+#define WGMMA  "wgmma bf16 nt full"
+#define TURNS  "wgmma bf16 tn full"
+#define PLAIN  "wgmma bf16 tn edge"
+#define ONCE   "wgmma bf16 nn full"
+#define SPLIT  "wgmma bf16 tt full"
 
 static const seeded_fault faults[] = {
     /* -- Synchronisation -- */

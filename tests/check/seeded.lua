@@ -33,3 +33,9 @@ gemm {
   family = "wmma", dtype = "f16", layout = "nt", tile = { m = 32, n = 32, k = 32, warp = { m = 32, n = 16 } },
   stages = 3,
 }
+-- Operands that are not of 16 bits.
+local alone = { edge = false, repack = false }
+local e4m3 = { a = "e4m3" }
+gemm { family = "wgmma", dtype = e4m3, layout = "nt", tile = { m = 128, n = 64 }, stages = 3, dispatch = alone }
+gemm { family = "wgmma", dtype = "tf32", layout = "nn", tile = { m = 64, n = 128 }, stages = 3, dispatch = alone }
+gemm { family = "wgmma", dtype = "tf32", layout = "tn", tile = { m = 128, n = 128 }, stages = 3, dispatch = alone }

@@ -9,6 +9,7 @@
 #include "faults.h"
 #include "faults_epilogue.h"
 #include "faults_repack.h"
+#include "faults_types.h"
 #include "faults_wmma.h"
 #include "support.h"
 
@@ -24,11 +25,12 @@ static const struct {
 } lists[] = {{faults, LENGTH(faults)},
              {epilogue_faults, LENGTH(epilogue_faults)},
              {repack_faults, LENGTH(repack_faults)},
+             {types_faults, LENGTH(types_faults)},
              {wmma_faults, LENGTH(wmma_faults)}};
 
 enum {
-  ALL_FAULTS =
-      LENGTH(faults) + LENGTH(epilogue_faults) + LENGTH(repack_faults) + LENGTH(wmma_faults)
+  ALL_FAULTS = LENGTH(faults) + LENGTH(epilogue_faults) + LENGTH(repack_faults) +
+               LENGTH(types_faults) + LENGTH(wmma_faults)
 };
 
 static const seeded_fault *fault(size_t i) {

@@ -168,6 +168,25 @@ static void the_illegal_is_refused_with_its_field(void **state) {
        "family-gpu"},
       {"h100-sxm", {{SPEC_FAMILY, FAMILY_WGMMA}, {END, 0}}, SPEC_DTYPE_A, "dtype-family"},
       {"h100-sxm",
+       {{SPEC_FAMILY, FAMILY_WGMMA}, {SPEC_DTYPE_A, GG_E4M3}, {SPEC_DTYPE_B, GG_S8}, {END, 0}},
+       SPEC_DTYPE_B,
+       "dtype-family"},
+      {"h100-sxm",
+       {{SPEC_FAMILY, FAMILY_WGMMA}, {SPEC_DTYPE_A, GG_S8}, {SPEC_DTYPE_D, GG_E4M3}, {END, 0}},
+       SPEC_DTYPE_D,
+       "dtype-family"},
+      {"h100-sxm",
+       {{SPEC_FAMILY, FAMILY_WGMMA}, {SPEC_DTYPE_A, GG_BF16}, {SPEC_FAST_ACCUM, 1}, {END, 0}},
+       SPEC_FAST_ACCUM,
+       "field-family"},
+      {"h100-sxm",
+       {{SPEC_FAMILY, FAMILY_WGMMA},
+        {SPEC_DTYPE_A, GG_TF32},
+        {SPEC_SCHEDULE, SCHEDULE_PINGPONG},
+        {END, 0}},
+       SPEC_SCHEDULE,
+       "schedule"},
+      {"h100-sxm",
        {{SPEC_FAMILY, FAMILY_WGMMA}, {SPEC_DTYPE_A, GG_BF16}, {SPEC_TILE_N, 200}, {END, 0}},
        SPEC_TILE_N,
        "tile-multiple"},
@@ -337,6 +356,73 @@ static void wgmma_tiles_fill_the_block(void **state) {
   plan_free(&p);
 }
 
+/* Registers that setmaxnreg moves between warpgroups must be there at entry: it waits for them, and
+ * forever where they are not. */
+static void wgmma_registers_are_there_at_entry(void **state) {
+  (void)state;
+  static const int types[] = {GG_BF16, GG_TF32, GG_E4M3, GG_S8};
+  static const int tiles[][2] = {{64, 128}, {128, 128}, {128, 256}, {256, 128}, {192, 192}};
+  int count = 0;
+  for (size_t t = 0; t < sizeof types / sizeof *types; ++t)
+    for (int layout = LAYOUT_NN; layout <= LAYOUT_TT; ++layout)
+      for (size_t i = 0; i < sizeof tiles / sizeof *tiles; ++i)
+        for (int fast = 0; fast < (types[t] == GG_E4M3 ? 2 : 1); ++fast) {
+          kernel_spec s = spec_of("h200", (setting[]){{SPEC_FAMILY, FAMILY_WGMMA},
+                                                      {SPEC_DTYPE_A, types[t]},
+                                                      {SPEC_LAYOUT, layout},
+                                                      {SPEC_TILE_M, tiles[i][0]},
+                                                      {SPEC_TILE_N, tiles[i][1]},
+                                                      {END, 0}});
+          if (fast) s.value[SPEC_FAST_ACCUM] = 1;
+          kernel_plan p;
+          plan_fault fault;
+          if (plan_make(&s, VARIANT_FULL, &p, &fault) != PLAN_OK) continue;
+          ++count;
+          assert_true(p.groups * p.consumer_registers + p.producer_registers <=
+                      (p.groups + 1) * p.registers);
+          plan_free(&p);
+        }
+  assert_true(count > 40);
+}
+
+/* Which types need what on their way to the tensor cores. */
+static void wgmma_types_go_their_ways(void **state) {
+  (void)state;
+  static const struct {
+    int type, layout;
+    int swap, from_registers, path_b, promote_k;
+  } cases[] = {
+      {GG_BF16, LAYOUT_TN, 0, 0, PATH_TMA, 0},    {GG_TF32, LAYOUT_NT, 0, 0, PATH_TMA, 0},
+      {GG_TF32, LAYOUT_TT, 0, 1, PATH_TMA, 0},    {GG_TF32, LAYOUT_NN, 1, 1, PATH_TMA, 0},
+      {GG_TF32, LAYOUT_TN, 0, 1, PATH_STAGED, 0}, {GG_E4M3, LAYOUT_NT, 0, 0, PATH_TMA, 128},
+      {GG_S8, LAYOUT_NT, 0, 0, PATH_TMA, 0},
+  };
+  kernel_plan p;
+  plan_fault fault;
+  kernel_spec s = spec_of("h200", (setting[]){{SPEC_FAMILY, FAMILY_WGMMA}, {END, 0}});
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    s.value[SPEC_DTYPE_A] = cases[i].type;
+    s.value[SPEC_LAYOUT] = cases[i].layout;
+    made(&s, VARIANT_FULL, &p);
+    assert_int_equal(p.swap, cases[i].swap);
+    assert_int_equal(p.from_registers, cases[i].from_registers);
+    assert_int_equal(p.path_b, cases[i].path_b);
+    assert_int_equal(p.promote_k, cases[i].promote_k);
+    assert_int_equal(p.type_acc, cases[i].type == GG_S8 ? GG_S32 : GG_F32);
+    plan_free(&p);
+  }
+  /* 8-bit operands that are not K-major: the kernel for what passes have turned, or none. */
+  s.value[SPEC_LAYOUT] = LAYOUT_NN;
+  made(&s, VARIANT_FULL, &p);
+  assert_int_equal(p.layout, LAYOUT_NT);
+  plan_free(&p);
+  s.value[SPEC_REPACK] = 0;
+  assert_int_equal(plan_make(&s, VARIANT_FULL, &p, &fault), PLAN_SAME);
+  made(&s, VARIANT_NARROW, &p);
+  assert_int_equal(p.type_d, GG_S32);
+  plan_free(&p);
+}
+
 /* Variants: full asks for multiples of the tile, edge for multiples of a copy, narrow for nothing.
  */
 static void variants_ask_for_what_they_need(void **state) {
@@ -429,6 +515,8 @@ int main(void) {
       cmocka_unit_test(a_thread_tile_left_out_fits_all_variants),
       cmocka_unit_test(registers_are_those_of_a_quarter),
       cmocka_unit_test(wgmma_tiles_fill_the_block),
+      cmocka_unit_test(wgmma_registers_are_there_at_entry),
+      cmocka_unit_test(wgmma_types_go_their_ways),
       cmocka_unit_test(variants_ask_for_what_they_need),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

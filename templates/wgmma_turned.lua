@@ -1,0 +1,167 @@
+-- wgmma_turned.lua - D that the tensor cores compute transposed (B is their first operand): the methods of
+-- wgmma_store.lua, where a lane has sums of neighbouring columns of D, in rows 8 j + lane % 4 * 2 (+ 1).
+--
+-- Chunks are rows of D: each warp stores its columns of them into one of the panels that stand side by side.
+
+local names = use("names")
+local steps = use("steps")
+
+local turned = { methods = { "apply", "store", "lane_columns", "turned_rows" } }
+
+-- A lane's sums of row 8 j + lane % 4 * 2 + e, in the order of its columns.
+function turned:lane_columns(j, e)
+  local sums = {}
+  for i = 0, self.blocks - 1 do
+    for half = 0, 1 do sums[self:instruction_row(i, half) + 1] = ("acc%d[%d]"):format(i, 4 * j + 2 * half + e) end
+  end
+  return sums
+end
+
+-- Pointers to a lane's part of matrices of D's shape: { name, operand, dtype, ld, written }.
+local function matrices(p, what)
+  local list = {}
+  if what.c then list[#list + 1] = { "c", "c", p.type_c, "ldc" } end
+  if what.rest and p.residual then list[#list + 1] = { "residual", "residual", p.type_d, "ld_residual" } end
+  if what.store then list[#list + 1] = { "d", "d", p.type_d, "ldd", true } end
+  return list
+end
+
+-- The epilogue's steps on one sum, in the v-th of the lane's columns; inside: whether that lies in D.
+local function one(p, what, x, v, inside)
+  local lines = {}
+  local where = { row = "", column = tostring(v), inside = inside, residual = "residual_raw" }
+  for _, m in ipairs(matrices(p, what)) do
+    local name, dtype = m[1], m[3]
+    if not m[5] then
+      lines[#lines + 1] = ("%s_raw = %s;"):format(name, names.memory_zero(dtype))
+      lines[#lines + 1] = ("if (%s) gg_ld_%s(&%s_raw, %s + %d);"):format(inside, names.memory_name(dtype), name, name,
+        v)
+    end
+  end
+  local value = what.scale and steps.scaled(p, x, where) or x
+  if what.c then value = steps.plus_c(p, value, "c_raw") end
+  if value ~= x then lines[#lines + 1] = ("%s = %s;"):format(x, value) end
+  if what.rest then names.append(lines, steps.rest(p, x, where)) end
+  if what.store then
+    lines[#lines + 1] = ("if (%s) gg_st_%s(d + %d, %s);"):format(inside, names.memory_name(p.type_d), v,
+      names.narrowed(p.type_d, x, p.type_epilogue))
+  end
+  return lines
+end
+
+-- As in wgmma_store.lua.
+function turned:apply(what)
+  local p, lines = self.p, {}
+  local any = what.c or what.store or what.rest and steps.any(p) or what.scale and steps.scaled(p, "x", {}) ~= "x"
+  if not any then return lines end
+  local function add(list) for _, line in ipairs(list) do lines[#lines + 1] = "  " .. line end end
+  lines[1] = "{"
+  add {
+    "const gg_i64 row = m0 + lane % 4 * 2;",
+    ("const gg_i64 column = n0 + group * %d + %s;"):format(p.group_n, self:lane_row()),
+    "const gg_i64 rows = p.m - row, left = p.n - column;",
+  }
+  for _, m in ipairs(matrices(p, what)) do
+    local T, const = names.memory_type(m[3]), m[5] and "" or "const "
+    local pointer = ("%s%s *"):format(const, T)
+    add { ("%s%s = (%s)p.%s + batch * p.stride_%s + row * p.%s + column;"):format(pointer, m[1], pointer, m[2], m[2],
+      m[4]) }
+    if not m[5] then add { ("%s %s_raw;"):format(T, m[1]) } end
+  end
+  if steps.has_columns(p) and (what.rest or what.scale) then
+    for v = 0, 2 * self.blocks - 1 do
+      add(steps.column(p, tostring(v), ("(column + %d)"):format(v), ("%d < left"):format(v)))
+    end
+  end
+  for j = 0, p.tile_m // 8 - 1 do
+    for e = 0, 1 do
+      local at = 8 * j + e
+      if steps.has_rows(p) then
+        add { "{" }
+        add(steps.row(p, "", ("(row + %d)"):format(at), ("%d < rows"):format(at)))
+      end
+      for v, acc in ipairs(self:lane_columns(j, e)) do
+        add(one(p, what, acc, v - 1, ("%d < rows && %d < left"):format(at, v - 1)))
+      end
+      if steps.has_rows(p) then add { "}" } end
+      for _, m in ipairs(matrices(p, what)) do
+        add { ("%s += %sp.%s;"):format(m[1], e == 0 and "" or "7 * ", m[4]) }
+      end
+    end
+  end
+  lines[#lines + 1] = "}"
+  return lines
+end
+
+-- D in chunks of rows. Lanes lane / 4 stand along columns, lane % 4 along pairs of rows.
+function turned:store()
+  local p, lines = self.p, {}
+  local function add(text) lines[#lines + 1] = text end
+  local tma = p.path_d == "tma"
+  local width = 2 * self.blocks
+  local column = self:lane_row()
+  add(("const unsigned staged = D_AT + (unsigned)(group * %d) * CHUNK_BYTES;"):format(p.chunks))
+  add(("const int column = %s;"):format(column))
+  add("const int pair = lane % 4 * 2; // of rows")
+  add("const int turn = column % 32 / 4 ^ pair; // of the swizzle, in even rows")
+  add("const unsigned even = staged + (unsigned)(column / 32) * PANEL_BYTES + (unsigned)(pair * 128 + turn * 16)"
+    .. (width == 2 and " + (unsigned)(column % 4 * 4);" or ";"))
+  add("const unsigned odd = even + (unsigned)(128 + (turn ^ 1) * 16) - (unsigned)(turn * 16);")
+  for q = 0, self.all_chunks - 1 do
+    local buffer = q % p.chunks
+    add(("// rows %d..%d"):format(q * p.panel_m, (q + 1) * p.panel_m - 1))
+    if p.persistent and (q == 0 or p.chunks < self.all_chunks) then
+      -- the buffer's last store has been read
+      if tma then add(("if (in_group == 0) gg_bulk_wait_read_%d();"):format(q == 0 and 0 or p.chunks - 1)) end
+      add("gg_bar_sync(STORE + group, 128);")
+    end
+    for j = 0, p.panel_m // 8 - 1 do
+      for e = 0, 1 do
+        local at = (e == 0 and "even" or "odd") .. (buffer > 0 and (" + %d * CHUNK_BYTES"):format(buffer) or "")
+          .. (j > 0 and " + " .. j * 8 * 128 or "")
+        local sums = self:lane_columns(q * p.panel_m // 8 + j, e)
+        add(("gg_sts_f32x%d(%s, %s);"):format(width, at, table.concat(sums, ", ")))
+      end
+    end
+    if tma then
+      add("gg_fence_proxy_async();")
+      add("gg_bar_sync(STORE + group, 128);")
+      add("if (in_group == 0) {")
+      for panel = 0, p.chunk - 1 do
+        local n = ("n0 + group * %d%s"):format(p.group_n, panel > 0 and " + " .. panel * 32 or "")
+        add(("  if (m0 + %d < p.m && %s < p.n)"):format(q * p.panel_m, n))
+        add(("    gg_tma_store_3d(&p.map_d, staged + %d * PANEL_BYTES, (int)(%s), (int)m0 + %d, (int)batch);"):format(
+          buffer * p.chunk + panel, n, q * p.panel_m))
+      end
+      add("  gg_bulk_commit();")
+      add("}")
+    else
+      add("gg_bar_sync(STORE + group, 128);")
+      names.append(lines, self:turned_rows(q, buffer))
+    end
+  end
+  return lines
+end
+
+-- Each warp stores every fourth row of a chunk, a lane an element: whole sectors whatever D's pitch.
+function turned:turned_rows(q, buffer)
+  local p = self.p
+  local D, d = names.memory_type(p.type_d), names.memory_name(p.type_d)
+  return {
+    ("for (int row = warp; row < %d; row += 4) {"):format(p.panel_m),
+    ("  const gg_i64 d_row = m0 + %d + row;"):format(q * p.panel_m),
+    ("  const gg_i64 d_column = n0 + group * %d;"):format(p.group_n),
+    "  const gg_i64 left = d_row < p.m ? p.n - d_column : 0;",
+    ("  %s *const d = (%s *)p.d + batch * p.stride_d + d_row * p.ldd + d_column;"):format(D, D),
+    ("  for (int c = lane; c < %d; c += 32) {"):format(p.group_n),
+    ("    const unsigned from = staged + (unsigned)(%d + c / 32) * PANEL_BYTES + (unsigned)(row * 128);"):format(
+      buffer * p.chunk),
+    ("    %s x;"):format(D),
+    ("    gg_lds_%s(&x, from + (unsigned)((c %% 32 / 4 ^ row %% 8) * 16 + c %% 4 * 4));"):format(d),
+    ("    if (c < left) gg_st_%s(d + c, x);"):format(d),
+    "  }",
+    "}",
+  }
+end
+
+return turned
