@@ -98,6 +98,10 @@ typedef struct emu_sum {
 void ggi_emu_sum(const emu_sum *s, float *c, int ldc, const float *a, int lda, const float *b,
                  int ldb, int m, int n, int k);
 
+/* The same of whole numbers of 8 bits; c holds 32-bit integers as such, which wrap. */
+void ggi_emu_sum_integers(float *c, int ldc, const float *a, int lda, const float *b, int ldb,
+                          int m, int n, int k);
+
 /* -- wmma_count.c -- */
 
 /* A matrix that wmma loads or stores. */

@@ -91,69 +91,48 @@ static void gather(const emu_warp *p, uint32_t mask, const shape *s, float a[16]
   }
 }
 
+/* Registers of D are words: values, integers as such, or two halves each. */
 static void accumulators(const emu_warp *p, uint32_t mask, const shape *s, float c[16][8]) {
   for (int lane = 0; lane < EMU_WARP; lane++) {
     if ((mask >> lane & 1) == 0) continue;
-    const float *d = ((const mma_arg *)p->arg[lane])->d;
-    const unsigned *packed = ((const mma_arg *)p->arg[lane])->d;
-    for (int i = 0; i < 4; i++)
-      c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2] =
-          s->sum.kept == 10 ? ggi_emu_from_f16(packed[i / 2] >> i % 2 * 16 & 0xffff) : d[i];
+    const unsigned *d = ((const mma_arg *)p->arg[lane])->d;
+    for (int i = 0; i < s->m / 4; i++) {
+      float *to = &c[lane / 4 + i / 2 * 8][lane % 4 * 2 + i % 2];
+      if (s->sum.kept == 10)
+        *to = ggi_emu_from_f16(d[i / 2] >> i % 2 * 16 & 0xffff);
+      else
+        memcpy(to, &d[i], sizeof *to);
+    }
   }
 }
 
 static void results(const emu_warp *p, uint32_t mask, const shape *s, float c[16][8]) {
   for (int lane = 0; lane < EMU_WARP; lane++) {
     if ((mask >> lane & 1) == 0) continue;
-    float *d = ((const mma_arg *)p->arg[lane])->d;
-    unsigned *packed = ((const mma_arg *)p->arg[lane])->d;
-    for (int i = 0; i < 4; i += 2) {
-      const float *from = &c[lane / 4 + i / 2 * 8][lane % 4 * 2];
-      if (s->sum.kept == 10) {
-        packed[i / 2] = ggi_emu_to_f16(from[0]) | ggi_emu_to_f16(from[1]) << 16;
-      } else {
-        d[i] = from[0];
-        d[i + 1] = from[1];
-      }
-    }
-  }
-}
-
-static void product_float(const emu_warp *p, uint32_t mask, const shape *s, float a[16][EMU_K_MOST],
-                          float b[EMU_K_MOST][8]) {
-  float c[16][8] = {{0}}, d[16][8] = {{0}};
-  const int apart = goes_through_f16(s);
-  accumulators(p, mask, s, c);
-  for (int k = 0; k < s->k; k += s->step)
-    ggi_emu_sum(&s->sum, apart ? d[0] : c[0], 8, &a[0][k], EMU_K_MOST, b[k], 8, 16, 8, s->step);
-  for (int i = 0; i < 16 * 8 && apart; i++)
-    c[i / 8][i % 8] = gg_add_f32(c[i / 8][i % 8], d[i / 8][i % 8]);
-  results(p, mask, s, c);
-}
-
-static void product_int(const emu_warp *p, uint32_t mask, const shape *s, float a[16][EMU_K_MOST],
-                        float b[EMU_K_MOST][8]) {
-  for (int lane = 0; lane < EMU_WARP; lane++) {
-    if ((mask >> lane & 1) == 0) continue;
     unsigned *d = ((const mma_arg *)p->arg[lane])->d;
-    for (int i = 0; i < s->m / 4; i++) {
-      int sum = 0; /* at most 32 * 255 * 255 */
-      for (int k = 0; k < s->k; k++)
-        sum += (int)a[lane / 4 + i / 2 * 8][k] * (int)b[k][lane % 4 * 2 + i % 2];
-      d[i] += (unsigned)sum; /* wraps */
+    for (int i = 0; i < s->m / 4; i += 2) {
+      const float *from = &c[lane / 4 + i / 2 * 8][lane % 4 * 2];
+      if (s->sum.kept == 10)
+        d[i / 2] = ggi_emu_to_f16(from[0]) | ggi_emu_to_f16(from[1]) << 16;
+      else
+        memcpy(&d[i], from, 2 * sizeof *from);
     }
   }
 }
 
 static void product(emu_world *w, emu_warp *p, uint32_t mask) {
   const shape *s = &shapes[p->collective_op];
-  float a[16][EMU_K_MOST] = {{0}}, b[EMU_K_MOST][8] = {{0}};
+  const int apart = goes_through_f16(s);
+  float a[16][EMU_K_MOST] = {{0}}, b[EMU_K_MOST][8] = {{0}}, c[16][8] = {{0}}, d[16][8] = {{0}};
   ggi_emu_whole_warp(w, p, mask, s->name);
   gather(p, mask, s, a, b);
-  if (s->step == 0)
-    product_int(p, mask, s, a, b);
-  else
-    product_float(p, mask, s, a, b);
+  accumulators(p, mask, s, c);
+  if (s->step == 0) ggi_emu_sum_integers(c[0], 8, a[0], EMU_K_MOST, b[0], 8, s->m, 8, s->k);
+  for (int k = 0; k < s->k && s->step != 0; k += s->step)
+    ggi_emu_sum(&s->sum, apart ? d[0] : c[0], 8, &a[0][k], EMU_K_MOST, b[k], 8, 16, 8, s->step);
+  for (int i = 0; i < 16 * 8 && apart; i++)
+    c[i / 8][i % 8] = gg_add_f32(c[i / 8][i % 8], d[i / 8][i % 8]);
+  results(p, mask, s, c);
 }
 
 static void run(void *d, const unsigned *a, const unsigned *b, unsigned spec, int line) {

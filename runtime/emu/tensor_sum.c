@@ -94,6 +94,7 @@ static float any_sum(const emu_sum *s, float c, const float *a, const float *b, 
 enum { WIDE = 8, ROWS_MOST = 64 };
 typedef float floats __attribute__((vector_size(4 * WIDE)));
 typedef int32_t ints __attribute__((vector_size(4 * WIDE)));
+typedef uint32_t unsigneds __attribute__((vector_size(4 * WIDE)));
 /* A half of them. */
 typedef float floats4 __attribute__((vector_size(16)));
 typedef int32_t ints4 __attribute__((vector_size(16)));
@@ -269,27 +270,51 @@ INLINE void sums(const emu_sum *s, float *c, int ldc, const float *a, int lda, c
   }
 }
 
+/* Whole numbers of 8 bits: their products and sums are exact in f32. */
+INLINE void integer_sums(float *c, int ldc, const float *a, int lda, const float *b, int ldb, int m,
+                         int n, int k) {
+  for (int n0 = 0; n0 < n; n0 += WIDE)
+    for (int i = 0; i < m; i++) {
+      float *to = c + (size_t)i * (size_t)ldc + n0;
+      floats sum = {0}, column;
+      unsigneds old; /* which wrap */
+      for (int j = 0; j < k; j++) {
+        load(&column, b + (size_t)j * (size_t)ldb + n0);
+        sum += column * a[(size_t)i * (size_t)lda + (size_t)j];
+      }
+      memcpy(&old, to, sizeof old);
+      old += (unsigneds) __builtin_convertvector(sum, ints);
+      memcpy(to, &old, sizeof old);
+    }
+}
+
 /* The same, for this machine's vectors. */
 #if defined(__x86_64__)
-__attribute__((target("avx2"))) static void sums_avx2(const emu_sum *s, float *c, int ldc,
-                                                      const float *a, int lda, const float *b,
-                                                      int ldb, int m, int n, int k) {
-  sums(s, c, ldc, a, lda, b, ldb, m, n, k);
-}
-#endif
+#define FOR_AVX2 __attribute__((target("avx2")))
 
-static void sums_plain(const emu_sum *s, float *c, int ldc, const float *a, int lda, const float *b,
-                       int ldb, int m, int n, int k) {
+FOR_AVX2 static void sums_avx2(const emu_sum *s, float *c, int ldc, const float *a, int lda,
+                               const float *b, int ldb, int m, int n, int k) {
   sums(s, c, ldc, a, lda, b, ldb, m, n, k);
 }
+FOR_AVX2 static void integer_sums_avx2(float *c, int ldc, const float *a, int lda, const float *b,
+                                       int ldb, int m, int n, int k) {
+  integer_sums(c, ldc, a, lda, b, ldb, m, n, k);
+}
+#define CHOOSE(NAME, ...)                                                                          \
+  if (__builtin_cpu_supports("avx2"))                                                              \
+    NAME##_avx2(__VA_ARGS__);                                                                      \
+  else                                                                                             \
+    NAME(__VA_ARGS__)
+#else
+#define CHOOSE(NAME, ...) NAME(__VA_ARGS__)
+#endif
 
 void ggi_emu_sum(const emu_sum *s, float *c, int ldc, const float *a, int lda, const float *b,
                  int ldb, int m, int n, int k) {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx2")) {
-    sums_avx2(s, c, ldc, a, lda, b, ldb, m, n, k);
-    return;
-  }
-#endif
-  sums_plain(s, c, ldc, a, lda, b, ldb, m, n, k);
+  CHOOSE(sums, s, c, ldc, a, lda, b, ldb, m, n, k);
+}
+
+void ggi_emu_sum_integers(float *c, int ldc, const float *a, int lda, const float *b, int ldb,
+                          int m, int n, int k) {
+  CHOOSE(integer_sums, c, ldc, a, lda, b, ldb, m, n, k);
 }

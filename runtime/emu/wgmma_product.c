@@ -61,19 +61,6 @@ static void registers_a(const emu_product *o, float *a) {
     }
 }
 
-static void sum_integers(const float *a, const float *b, float *c, int n, int k) {
-  for (int m = 0; m < EMU_PRODUCT_ROWS; m++)
-    for (int j = 0; j < n; j++) {
-      int sum = 0;
-      uint32_t old;
-      for (int i = 0; i < k; i++)
-        sum += (int)a[m * k + i] * (int)b[i * n + j];
-      memcpy(&old, &c[m * n + j], 4);
-      old += (uint32_t)sum;
-      memcpy(&c[m * n + j], &old, 4);
-    }
-}
-
 void ggi_emu_product(const emu_product *o, const uint8_t *shared, size_t room, float *c, float *a,
                      float *b) {
   const kind *way = kind_of(o->spec);
@@ -88,7 +75,7 @@ void ggi_emu_product(const emu_product *o, const uint8_t *shared, size_t room, f
   ggi_emu_operand_load(&of_b, shared, room, b, 1);
   if (!o->scale) memset(c, 0, sizeof(float) * EMU_PRODUCT_ROWS * (size_t)n);
   if (ggi_emu_product_acc(o->spec) == EMU_ACC_S32)
-    sum_integers(a, b, c, n, k);
+    ggi_emu_sum_integers(c, n, a, k, b, n, EMU_PRODUCT_ROWS, n, k);
   else
     ggi_emu_sum(&sum, c, n, a, k, b, n, EMU_PRODUCT_ROWS, n, k);
 }

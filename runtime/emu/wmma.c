@@ -213,92 +213,97 @@ typedef struct product_arg {
   const void *a, *b;
 } product_arg;
 
-/* Of element e of A or B, in the order of its layout `column`: which lane has it, where it stands.
- */
-typedef struct place {
-  int lane, i, row, column;
-} place;
-
-static place place_of(unsigned spec, int role, int column, int e) {
-  int major, minor;
-  matrix_of((spec & 0xff) | (unsigned)role << 8 | (unsigned)column << 10, &major, &minor);
-  int count = major * minor / EMU_WARP, outer = e / minor, inner = e % minor;
-  int lane = (e / count + (column ? EMU_WARP - 1 : 0)) % EMU_WARP; /* part_of_lane, turned round */
-  return (place){lane, e % count, column ? inner : outer, column ? outer : inner};
-}
-
-static int elements_of(unsigned spec, int role) {
-  int major, minor;
-  matrix_of((spec & 0xff) | (unsigned)role << 8, &major, &minor);
-  return major * minor;
-}
-
 static int column_of(unsigned spec, int role) {
   return (int)(spec >> (10 + role) & 1);
+}
+
+/* The lane that holds it of A or B: part_of_lane, turned round. */
+static int lane_of_part(int column, int part) {
+  return column ? (part + EMU_WARP - 1) % EMU_WARP : part;
+}
+
+/* A walk over the elements of A or B in the order of its layout. */
+typedef struct walk {
+  int column, minor, count; /* elements of a line of memory, of a lane's part */
+  int outer, inner;
+} walk;
+
+static walk walk_of(unsigned spec, int role) {
+  int major, minor, column = column_of(spec, role);
+  matrix_of((spec & 0xff) | (unsigned)role << 8 | (unsigned)column << 10, &major, &minor);
+  return (walk){column, minor, major * minor / EMU_WARP, 0, 0};
+}
+
+/* Where the next element stands. */
+static void walk_on(walk *at, int *row, int *column) {
+  *row = at->column ? at->inner : at->outer;
+  *column = at->column ? at->outer : at->inner;
+  if (++at->inner == at->minor) {
+    at->inner = 0;
+    at->outer++;
+  }
 }
 
 /* matrix[row][column] of A or B. */
 static void gather(const emu_warp *p, uint32_t mask, int role, float out[SIDE_MOST][SIDE_MOST]) {
   unsigned spec = p->collective_op;
   emu_format format = (emu_format)type_of(spec);
-  int each = 4 / ggi_emu_format_bytes(format);
-  for (int e = 0; e < elements_of(spec, role); e++) {
-    place at = place_of(spec, role, column_of(spec, role), e);
-    if ((mask >> at.lane & 1) == 0) continue;
-    const product_arg *arg = p->arg[at.lane];
-    const unsigned *words = role == 0 ? arg->a : arg->b;
-    float x[4];
-    ggi_emu_unpack(format, words[at.i / each], x);
-    out[at.row][at.column] = x[at.i % each];
+  int each = 4 / ggi_emu_format_bytes(format), row, column;
+  walk at = walk_of(spec, role);
+  for (int part = 0; part < EMU_WARP; part++) {
+    int lane = lane_of_part(at.column, part);
+    const product_arg *arg = (mask >> lane & 1) != 0 ? p->arg[lane] : NULL;
+    for (int i = 0; i < at.count; i += each) {
+      float x[4] = {0};
+      if (arg != NULL)
+        ggi_emu_unpack(format, ((const unsigned *)(role == 0 ? arg->a : arg->b))[i / each], x);
+      for (int e = 0; e < each; e++) {
+        walk_on(&at, &row, &column);
+        out[row][column] = x[e];
+      }
+    }
   }
 }
 
-/* Element e of D, which is kept row by row, 8 a lane: read before the product, written after. */
-static void put_float(const product_arg *arg, int i, int half, float c) {
-  unsigned *word = &((unsigned *)arg->d)[i / 2];
-  if (half)
-    *word = (*word & 0xffff0000u >> i % 2 * 16) | ggi_emu_to_f16(c) << i % 2 * 16;
-  else
-    ((float *)arg->d)[i] = c;
+/* D is kept row by row, 8 elements a lane: values, integers as such, or halves, packed. */
+static void take_sums(const emu_warp *p, uint32_t mask, int half, float c[256]) {
+  for (int lane = 0; lane < EMU_WARP; lane++) {
+    if ((mask >> lane & 1) == 0) continue;
+    const unsigned *d = ((const product_arg *)p->arg[lane])->d;
+    if (!half) memcpy(&c[lane * 8], d, 8 * sizeof *c);
+    for (int i = 0; i < 8 && half; i++)
+      c[lane * 8 + i] = ggi_emu_from_f16(d[i / 2] >> i % 2 * 16 & 0xffff);
+  }
 }
 
-static float get_float(const product_arg *arg, int i, int half) {
-  return half ? ggi_emu_from_f16(((const unsigned *)arg->d)[i / 2] >> i % 2 * 16 & 0xffff)
-              : ((const float *)arg->d)[i];
+static void give_sums(const emu_warp *p, uint32_t mask, int half, const float c[256]) {
+  for (int lane = 0; lane < EMU_WARP; lane++) {
+    if ((mask >> lane & 1) == 0) continue;
+    const float *from = &c[lane * 8];
+    unsigned *d = ((const product_arg *)p->arg[lane])->d;
+    if (!half) memcpy(d, from, 8 * sizeof *c);
+    for (int i = 0; i < 4 && half; i++)
+      d[i] = ggi_emu_to_f16(from[2 * i]) | ggi_emu_to_f16(from[2 * i + 1]) << 16;
+  }
 }
 
 static void product(emu_world *w, emu_warp *p, uint32_t mask) {
   static const emu_sum sums[] = {
       {-126, -126, 25, 23}, {-14, -14, 25, 23}, {-126, -126, 25, 23}, {-14, -14, 25, 10}};
   unsigned spec = p->collective_op;
-  float a[SIDE_MOST][SIDE_MOST] = {{0}}, b[SIDE_MOST][SIDE_MOST] = {{0}}, c[256] = {0};
+  float a[SIDE_MOST][SIDE_MOST], b[SIDE_MOST][SIDE_MOST], c[256] = {0};
   sides s = sides_of(spec);
-  int half = (spec >> 12 & 3) == 1, step = type_of(spec) == EMU_TF32 ? 4 : s.k;
+  int half = (spec >> 12 & 3) == 1, integers = (spec >> 12 & 3) == 2;
+  int step = type_of(spec) == EMU_TF32 ? 4 : s.k;
   ggi_emu_whole_warp(w, p, mask, "gg_wmma_mma");
   gather(p, mask, 0, a);
   gather(p, mask, 1, b);
-  for (int e = 0; e < 256; e++)
-    if ((mask >> e / 8 & 1) != 0) c[e] = get_float(p->arg[e / 8], e % 8, half);
-  for (int k = 0; k < s.k; k += step)
+  take_sums(p, mask, half, c);
+  if (integers) ggi_emu_sum_integers(c, s.n, a[0], SIDE_MOST, b[0], SIDE_MOST, s.m, s.n, s.k);
+  for (int k = 0; k < s.k && !integers; k += step)
     ggi_emu_sum(&sums[half ? 3 : type_of(spec)], c, s.n, &a[0][k], SIDE_MOST, b[k], SIDE_MOST, s.m,
                 s.n, step);
-  for (int e = 0; e < 256; e++)
-    if ((mask >> e / 8 & 1) != 0) put_float(p->arg[e / 8], e % 8, half, c[e]);
-}
-
-static void product_int(emu_world *w, emu_warp *p, uint32_t mask) {
-  float a[SIDE_MOST][SIDE_MOST] = {{0}}, b[SIDE_MOST][SIDE_MOST] = {{0}};
-  sides s = sides_of(p->collective_op);
-  ggi_emu_whole_warp(w, p, mask, "gg_wmma_mma");
-  gather(p, mask, 0, a);
-  gather(p, mask, 1, b);
-  for (int e = 0; e < 256; e++) {
-    if ((mask >> e / 8 & 1) == 0) continue;
-    int sum = 0;
-    for (int k = 0; k < s.k; k++)
-      sum += (int)a[e / s.n][k] * (int)b[k][e % s.n];
-    ((unsigned *)((const product_arg *)p->arg[e / 8])->d)[e % 8] += (unsigned)sum; /* wraps */
-  }
+  give_sums(p, mask, half, c);
 }
 
 /* One fma after the other, in the order of k, as mma.sync. */
@@ -306,14 +311,17 @@ static void product_f64(emu_world *w, emu_warp *p, uint32_t mask) {
   double ab[2][8][8] = {{{0}}}; /* A by rows, B by columns */
   unsigned spec = p->collective_op;
   ggi_emu_whole_warp(w, p, mask, "gg_wmma_mma");
-  for (int role = 0; role < 2; role++)
-    for (int e = 0; e < elements_of(spec, role); e++) {
-      place at = place_of(spec, role, column_of(spec, role), e);
-      if ((mask >> at.lane & 1) == 0) continue;
-      const product_arg *arg = p->arg[at.lane];
-      double x = ((const double *)(role == 0 ? arg->a : arg->b))[at.i];
-      ab[role][role == 0 ? at.row : at.column][role == 0 ? at.column : at.row] = x;
+  for (int role = 0; role < 2; role++) {
+    walk at = walk_of(spec, role);
+    for (int part = 0; part < EMU_WARP; part++) {
+      int row, column, lane = lane_of_part(at.column, part);
+      walk_on(&at, &row, &column);
+      if ((mask >> lane & 1) == 0) continue;
+      const product_arg *arg = p->arg[lane];
+      double x = *(const double *)(role == 0 ? arg->a : arg->b);
+      ab[role][role == 0 ? row : column][role == 0 ? column : row] = x;
     }
+  }
   for (int e = 0; e < 64; e++) {
     if ((mask >> e / 2 & 1) == 0) continue;
     double *d = &((double *)((const product_arg *)p->arg[e / 2])->d)[e % 2];
@@ -331,7 +339,7 @@ static void run(void *d, const void *a, const void *b, emu_perform *perform, uns
 }
 
 void gg_emu_wmma_mma(void *d, const unsigned *a, const unsigned *b, unsigned spec, int line) {
-  run(d, a, b, (spec >> 12 & 3) == 2 ? product_int : product, spec, line);
+  run(d, a, b, product, spec, line);
 }
 
 void gg_emu_wmma_f64(double *d, const double *a, const double *b, unsigned spec, int line) {
