@@ -22,10 +22,10 @@ static const char batch[] = "--problem 1x1x1x65537";
 static const struct {
   const char *kernel, *problems;
 } runs[] = {
-    {"naive nn narrow", sizes},         {"smem nn narrow", sizes},
+    {"naive_f32_nn narrow", sizes},     {"smem nn narrow", sizes},
     {"simt nn_ t4x4_s1 narrow", sizes}, {"simt nn_ t4x4_s3 narrow", sizes},
     {"simt tn_ t4x4_s3 narrow", sizes}, {"simt nn_ t4x4_k2_s3 narrow", sizes},
-    {"naive nn narrow", batch},
+    {"naive_f32_nn narrow", batch},
 };
 
 enum { RUNS = sizeof runs / sizeof *runs };
