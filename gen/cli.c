@@ -26,9 +26,9 @@ const char cli_help[] =
     "  --problem MxNxK[xBATCH]   check, explain: this problem (repeatable)\n"
     "  --kernel NAME      check, explain: only this kernel (check: repeatable)\n"
     "  --expect P%        explain: what P per cent of the peak needs\n"
-    "  --html FILE        explain: write a page with figures instead of text\n"
-    "  --seed N           check: seed of data and schedules\n"
-    "  --schedules N      check: random schedules a kernel runs on; 5 unless given\n"
+    "  --html FILE        explain: write a page with figures instead\n"
+    "  --sweep [--measured CSV]  explain: a line for each point, beside its time\n"
+    "  --seed N, --schedules N   check: seed; random schedules of a kernel (5)\n"
     "  --json             check, explain, list, gpus: JSON on stdout\n"
     "  --help, --version; a spec named like a command is given as ./check\n"
     "example: gemmgen specs/h100_f32.lua -o out && gemmgen check out\n"
@@ -165,6 +165,8 @@ static bool set_output(const parser *p, const char *value) {
   }
 SETTER(templates, text, value)
 SETTER(html, text, value)
+SETTER(measured, text, value)
+SETTER(sweep, flag, true)
 SETTER(json, flag, true)
 SETTER(force, flag, true)
 SETTER(strict, flag, true)
@@ -188,6 +190,8 @@ static const struct option {
     {"--kernel", VALUE_TEXT, ON(CHECK) | ON(EXPLAIN), set_kernel},
     {"--expect", VALUE_TEXT, ON(EXPLAIN), set_expect},
     {"--html", VALUE_TEXT, ON(EXPLAIN), set_html},
+    {"--sweep", VALUE_NONE, ON(EXPLAIN), set_sweep},
+    {"--measured", VALUE_TEXT, ON(EXPLAIN), set_measured},
     {"--seed", VALUE_TEXT, ON(CHECK), set_seed},
     {"--schedules", VALUE_TEXT, ON(CHECK), set_schedules},
     {"--json", VALUE_NONE, ON(CHECK) | ON(EXPLAIN) | ON(LIST) | ON(GPUS), set_json},
@@ -230,6 +234,9 @@ static bool check_whole(const parser *p) {
   if (takes_specs && !a->file_count) return fail(p, "no spec is given%s", "");
   if (!takes_specs && a->file_count)
     return fail(p, "'%.60s': this command takes no files", a->files[0]);
+  if (a->measured && !a->sweep) return fail(p, "%s goes with --sweep", "--measured");
+  if (a->sweep && (a->kernel_count || a->expect > 0 || a->problem_count > 1))
+    return fail(p, "%s takes one --problem, and neither --kernel nor --expect", "--sweep");
   if (a->command == COMMAND_GENERATE && !a->output && !a->dump)
     return fail(p, "%s DIR is missing", "-o");
   return true;

@@ -26,11 +26,11 @@ typedef struct cli_arguments {
   size_t problem_count;
   const char **kernels; /* owned like files; explain takes one */
   size_t kernel_count;
-  const char *output, *prefix, *templates, *dump, *gpu, *html; /* NULL: not given */
+  const char *output, *prefix, *templates, *dump, *gpu, *html, *measured; /* NULL: not given */
   uint64_t seed;
   int schedules; /* -1: not given */
   double expect; /* per cent; 0: not given */
-  bool json, force, strict;
+  bool json, force, strict, sweep;
 } cli_arguments;
 
 /* false: the words are wrong; error says why in one line. */

@@ -8,6 +8,7 @@
 #include "explain.h"
 #include "explain_parts.h"
 #include "explain_sheet.h"
+#include "explain_sweep.h"
 #include "html.h"
 #include <errno.h>
 #include <stdlib.h>
@@ -211,11 +212,28 @@ static exit_code run(const explain_options *o, void (*print)(explain_job *)) {
   return code;
 }
 
+static exit_code explain_sweep(const explain_options *o) {
+  explain_job j = {.o = o, .d = diag_new()};
+  if (!j.d) return EXIT_INTERNAL;
+  sweep_table t;
+  bool ok = sweep_load(&t, o->specs, o->spec_count, o->gpu,
+                       o->problem_count ? o->problems[0] : usual_problem, o->measured, j.d);
+  if (ok) (o->html ? sweep_html : o->json ? sweep_json : sweep_text)(&t, &j.out);
+  fflush(stdout);
+  diag_print(j.d, stderr);
+  exit_code code = exit_code_of(j.d, false);
+  if (ok) code = o->html ? write_page(&j) : explain_print(&j.out);
+  sweep_free(&t);
+  diag_free(j.d);
+  return code;
+}
+
 static void explain_html(explain_job *j) {
   html_page(j, &j->out);
 }
 
 exit_code explain(const explain_options *o) {
+  if (o->sweep) return explain_sweep(o);
   return run(o, o->html ? explain_html : o->json ? explain_json : explain_text);
 }
 

@@ -11,8 +11,10 @@ typedef struct explain_options {
   const char *kernel;          /* only this one; NULL: all */
   const char *const *problems; /* MxNxK or MxNxKxBATCH, valid */
   size_t problem_count;
-  const char *html; /* a page is written there as well; NULL: not */
-  double expect;    /* per cent of the peak that is asked after; 0: not */
+  const char *html;     /* a page is written there as well; NULL: not */
+  double expect;        /* per cent of the peak that is asked after; 0: not */
+  bool sweep;           /* one line for each point of the specs */
+  const char *measured; /* with sweep: gemmbench's CSV; NULL: none */
   bool json;
 } explain_options;
 

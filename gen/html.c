@@ -260,20 +260,34 @@ static void put_kernel(explain_job *j, emitter *e, const kernel *k, buf *out) {
   buf_puts(out, "</article>\n");
 }
 
-void html_page(explain_job *j, buf *out) {
-  emitter *e = emitter_new(NULL, j->d);
+void html_begin(buf *out, const char *title, const char *subtitle) {
   buf_puts(out,
            "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
            "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, "
            "initial-scale=1\"/>\n<meta name=\"color-scheme\" content=\"light dark\"/>\n"
            "<title>gemmgen explain</title>\n<style>\n");
   buf_puts(out, style);
+  buf_puts(out, "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">To the "
+                "contents</a>\n<header><h1>");
+  html_text(out, title);
+  buf_puts(out, "</h1>\n<p>");
+  html_text(out, subtitle);
+  buf_puts(out, "</p></header>\n");
+}
+
+void html_end(buf *out) {
   buf_puts(
       out,
-      "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#main\">To the kernels</a>\n<header>"
-      "<h1>Why these kernels are as they are</h1>\n<p>D[m,n] = alpha * A[m,k] * B[k,n] + beta * "
-      "C[m,n]. Sums and predictions of gemmgen explain; constants fitted on an H200.</p></header>\n"
-      "<nav aria-label=\"Kernels\"><ul>\n");
+      "<footer><p>Made by gemmgen; the page needs no network.</p></footer>\n</body>\n</html>\n");
+}
+
+void html_page(explain_job *j, buf *out) {
+  emitter *e = emitter_new(NULL, j->d);
+  html_begin(
+      out, "Why these kernels are as they are",
+      "D[m,n] = alpha * A[m,k] * B[k,n] + beta * C[m,n]. Sums and predictions of gemmgen explain; "
+      "constants fitted on an H200.");
+  buf_puts(out, "<nav aria-label=\"Kernels\"><ul>\n");
   for (size_t i = 0; i < j->set.count; ++i)
     if (explain_wanted(j, &j->set.kernels[i]))
       buf_printf(out, "<li><a href=\"#%s\">%s</a></li>\n", j->set.kernels[i].plan.name,
@@ -281,9 +295,8 @@ void html_page(explain_job *j, buf *out) {
   buf_puts(out, "</ul></nav>\n<main id=\"main\">\n");
   for (size_t i = 0; i < j->set.count; ++i)
     if (explain_wanted(j, &j->set.kernels[i])) put_kernel(j, e, &j->set.kernels[i], out);
-  buf_puts(out,
-           "</main>\n<footer><p>Made by gemmgen; the page needs no network.</p></footer>\n</body>\n"
-           "</html>\n");
+  buf_puts(out, "</main>\n");
+  html_end(out);
   emitter_free(e);
 }
 

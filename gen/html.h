@@ -11,6 +11,10 @@ void html_page(explain_job *j, buf *out);
 /* Writes text to path by way of a temporary file; false: errno says why. */
 bool html_write(const char *path, const buf *text);
 
+/* Everything up to the page's own contents, which begin with nav or main; and what follows them. */
+void html_begin(buf *out, const char *title, const char *subtitle);
+void html_end(buf *out);
+
 /* -- Parts, one file each. id begins every id of the figure. --------------------------------------
  */
 

@@ -215,6 +215,8 @@ run 0 explain a.lua --expect 80% --gpu h200
 says stdout "10 What 80 % of "
 says stdout "11 What moves from h100-sxm to h200"
 usage "--expect: '0' is not a per cent" explain a.lua --expect 0
+usage "--measured goes with --sweep" explain a.lua --measured x.csv
+usage "--sweep takes one --problem" explain a.lua --sweep --expect 50%
 usage "--expect: '80x' is not a per cent" explain a.lua --expect 80x
 name=$("$gemmgen" list a.lua | sed -n '2s/ .*//p')
 run 0 explain a.lua --kernel "$name"

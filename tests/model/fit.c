@@ -56,7 +56,7 @@ static const struct bound {
     {"overlap", 2, 30},
     {"overlap_blocks", 2.5, 30},
     {"overlap_memory", 5, 30},
-    {"code_share", 0.05, 3},
+    {"code_share", 0.35, 0.5},
     {"idle_watts", 60, 250},
     {"fma_pj", 0.5, 3},
     {"shared_pj", 0.3, 6},

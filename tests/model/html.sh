@@ -23,6 +23,31 @@ SPEC
 python3 "$here/html_check.py" page.html
 "$gemmgen" explain "$source/specs/h100_f32.lua" --html all.html
 python3 "$here/html_check.py" all.html
+
+# A sweep, with times beside its predictions: the table, the maps, and what is no CSV of gemmbench.
+cat >sweep.lua <<'SPEC'
+gpu "h200"
+sweep {
+  family = "simt", dtype = "f32", layout = "tn",
+  tile = { { m = 128, n = 128, k = 8, thread = { m = 8, n = 8 } }, { m = 64, n = 64, k = 16, thread = { m = 8, n = 8 } } },
+  stages = { 2, 4 },
+}
+SPEC
+"$gemmgen" explain sweep.lua --sweep --problem 2048x2048x2048 --measured "$here/times.csv" >table
+[ "$(grep -c 'sm90_simt_f32_tn_' table)" -eq 4 ] || { echo "FAILED: sweep: $(cat table)"; exit 1; }
+awk 'NR > 1 && NR < 6 { if ($0 !~ /(issue slots|latency) +[0-9]+\.[0-9][0-9] /) bad = 1; if ($5 + 0 < last) bad = 1; last = $5 + 0 }
+  END { exit bad }' table || { echo "FAILED: sweep is not sorted or lacks times: $(cat table)"; exit 1; }
+"$gemmgen" explain sweep.lua --sweep --problem 2048x2048x2048 --json | python3 -m json.tool >/dev/null
+"$gemmgen" explain sweep.lua --sweep --problem 2048x2048x2048 --measured "$here/times.csv" --html sweep.html
+python3 "$here/html_check.py" sweep.html
+grep -q "Measured over tile.m" sweep.html || { echo "FAILED: no measured map"; exit 1; }
+code=0
+"$gemmgen" explain sweep.lua --sweep --measured sweep.lua 2>stderr || code=$?
+if [ "$code" -ne 2 ] || ! grep -q "no column 'kernel'" stderr; then
+  echo "FAILED: not a CSV: $code"
+  exit 1
+fi
+
 code=0
 "$gemmgen" explain page.lua --html /nowhere/page.html 2>stderr || code=$?
 [ "$code" -eq 3 ] || { echo "FAILED: a page that cannot be written: exit $code"; exit 1; }
