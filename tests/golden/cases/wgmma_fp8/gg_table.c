@@ -40,7 +40,7 @@ static const gg_kernel kernels[] = {
      .align = {16, 16, 4, 16},
      .multiple_m = 1, .multiple_n = 8, .multiple_k = 1, .min_k = 0,
      .speed = 724, .wave_loss_percent = 80, .overhead_k = 300,
-     .sm_gflops = 11693, .copy_gbs = 0, .overhead_ns = 0,
+     .sm_gflops = 11393, .copy_gbs = 0, .overhead_ns = 0, .partial_percent = 0,
      .maps = {{1, 128, 64, 128}, {1, 128, 32, 128}, {0, 0, 0, 0}, {1, 32, 64, 64}},
      .persistent = 1},
     {.name = "sm90_naive_e4m3_b_e5m2_nt_16x16_alpha1_beta0_narrow",
@@ -63,7 +63,7 @@ static const gg_kernel kernels[] = {
      .align = {1, 1, 2, 2},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 2, .wave_loss_percent = 100, .overhead_k = 16,
-     .sm_gflops = 11693, .copy_gbs = 0, .overhead_ns = 0,
+     .sm_gflops = 11393, .copy_gbs = 0, .overhead_ns = 0, .partial_percent = 0,
      .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
      .persistent = 0},
 };
