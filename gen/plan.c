@@ -28,6 +28,8 @@ static const plan_family families[FAMILY_COUNT] = {
     {"simt.cu.lua", plan_make_simt, plan_takes_simt, "it has no tensor cores; leave it out"},
     {"wmma.cu.lua", plan_make_wmma, plan_takes_wmma,
      "warps hold fragments, whose registers wmma lays out; leave it out"},
+    {"mma.cu.lua", plan_make_mma, plan_takes_mma,
+     "warps hold fragments, whose lanes mma.sync lays out; leave it out"},
     {"wgmma.cu.lua", plan_make_wgmma, plan_takes_wgmma,
      "the instruction and TMA fix it; leave it out"},
     {"repack.cu.lua", plan_make_repack, plan_takes_repack, "it has no numbers of its own"},
@@ -407,6 +409,8 @@ void plan_free(kernel_plan *p) {
 /* -- Showing -------------------------------------------------------------------------------- */
 
 static const char *const path_names[] = {"none", "cp.async", "staged", "tma"};
+static const char *const load_names[] = {"lds", "ldmatrix", "ldmatrix_trans",
+                                         "ldmatrix_trans_bytes"}; /* ORDER fragment_load */
 static const char *const scalar_names[] = {"any", "zero", "one"};
 
 /* Units that a spec spells as names too. */
@@ -430,6 +434,7 @@ const char *plan_value_text(const kernel_plan *p, plan_field f, char scratch[32]
   if (strcmp(unit, "variant") == 0) return variant_names[v];
   if (strcmp(unit, "dtype") == 0) return dtype_name(v);
   if (strcmp(unit, "path") == 0) return path_names[v];
+  if (strcmp(unit, "load") == 0) return load_names[v];
   if (strcmp(unit, "scalar") == 0) return scalar_names[v];
   if (strcmp(unit, "bool") == 0) return v ? "yes" : "no";
   if (strcmp(unit, "char") == 0) return v == 'a' ? "a" : "none";
@@ -439,7 +444,7 @@ const char *plan_value_text(const kernel_plan *p, plan_field f, char scratch[32]
 
 /* Units that are kinds of names, not measures. */
 static bool is_name(const char *unit) {
-  static const char *const names[] = {"variant", "dtype", "path", "scalar", "bool", "char"};
+  static const char *const names[] = {"variant", "dtype", "path", "load", "scalar", "bool", "char"};
   for (size_t i = 0; i < SPEC_KINDS; ++i)
     if (strcmp(spec_kinds[i].unit, unit) == 0) return true;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)

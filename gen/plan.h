@@ -30,6 +30,14 @@ typedef enum copy_path {
   PATH_TMA     /* tensor memory accelerator */
 } copy_path;
 
+/* How fragments of family mma get from shared memory to registers. */
+typedef enum fragment_load {
+  LOAD_LDS,        /* element by element */
+  LOAD_LDMATRIX,   /* rows along k */
+  LOAD_TRANS,      /* rows along m or n, 16-bit elements turned on the way */
+  LOAD_TRANS_BYTES /* the same for 8-bit elements: turned in pairs, then sorted */
+} fragment_load;
+
 /* ORDER PLAN. X(member, unit or enumeration, what it is) */
 #define PLAN_FIELDS(X)                                                                             \
   X(family, "family", "kernel family")                                                             \
@@ -56,6 +64,7 @@ typedef enum copy_path {
   X(inst_m, "elements", "rows of one tensor-core instruction")                                     \
   X(inst_n, "elements", "columns of one tensor-core instruction")                                  \
   X(inst_k, "elements", "k of one tensor-core instruction")                                        \
+  X(step_k, "elements", "k whose fragments are loaded at once")                                    \
   X(warps_m, "warps", "warps of a k slice along m")                                                \
   X(warps_n, "warps", "warps of a k slice along n")                                                \
   X(k_slices, "groups", "warp groups that share a block's k tile")                                 \
@@ -90,6 +99,10 @@ typedef enum copy_path {
   X(pad_a, "elements", "added to each shared row of A")                                            \
   X(pad_b, "elements", "added to each shared row of B")                                            \
   X(swizzle, "bool", "XOR of 16-byte chunks instead of padding")                                   \
+  X(load_a, "load", "how fragments of A are read")                                                 \
+  X(load_b, "load", "how fragments of B are read")                                                 \
+  X(flip_a, "row bits", "that are combined with the numbers of A's chunks")                        \
+  X(flip_b, "row bits", "that are combined with the numbers of B's chunks")                        \
   X(pitch_a, "elements", "between shared rows of A")                                               \
   X(pitch_b, "elements", "between shared rows of B")                                               \
   X(bytes_a, "bytes", "A's part of a stage")                                                       \
@@ -105,12 +118,16 @@ typedef enum copy_path {
   X(chunks, "chunks", "of D staged in shared memory by each warpgroup")                            \
   X(partial_bytes, "bytes", "sums that the blocks of a cluster exchange; reuses the ring")         \
   X(pitch_d, "elements", "between staged rows of D")                                               \
+  X(pitch_sums, "elements", "between staged rows of sums")                                         \
+  X(d_rows, "rows", "of D that a warp stages at once")                                             \
+  X(d_reuses, "bool", "D is staged in a stage of the ring that is free then")                      \
   X(d_bytes, "bytes", "staging of D")                                                              \
   X(barrier_bytes, "bytes", "mbarriers")                                                           \
   X(shared_bytes, "bytes", "dynamic shared memory")                                                \
   X(vector, "elements", "one shared load of a fragment")                                           \
   X(store_vector, "elements", "one store of D")                                                    \
   X(epilogue_rows, "rows", "of a thread tile whose C and residual are in flight at once")          \
+  X(sum_vector, "elements", "of D that a lane finishes at once where C or more steps come in")     \
   X(fragments, "sets", "of operand registers")                                                     \
   X(order, "order", "order of the FMAs of a k step")                                               \
   X(unroll_k, "steps", "k steps written out")                                                      \

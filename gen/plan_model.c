@@ -29,8 +29,8 @@ static gpu_unit unit_of(const kernel_plan *p) {
 
 /* ORDER FAMILY */
 static const int families[] = {
-    [FAMILY_NAIVE] = MODEL_NAIVE, [FAMILY_SMEM] = MODEL_SMEM,   [FAMILY_SIMT] = MODEL_SIMT,
-    [FAMILY_WMMA] = MODEL_WMMA,   [FAMILY_WGMMA] = MODEL_WGMMA,
+    [FAMILY_NAIVE] = MODEL_NAIVE, [FAMILY_SMEM] = MODEL_SMEM, [FAMILY_SIMT] = MODEL_SIMT,
+    [FAMILY_WMMA] = MODEL_WMMA,   [FAMILY_MMA] = MODEL_MMA,   [FAMILY_WGMMA] = MODEL_WGMMA,
 };
 /* repack, the last one, multiplies nothing. */
 _Static_assert(sizeof families / sizeof *families == FAMILY_REPACK, "each product has a model");

@@ -16,8 +16,8 @@ static const spec_field_info fields[SPEC_FIELD_COUNT] = {
 };
 
 /* ORDER FAMILY, DTYPE, LAYOUT, ORDER, ALONG, SCHEDULE, BIAS, ACTIVATION, SCALING: by value. */
-static const char *const family_names[FAMILY_COUNT] = {"naive", "smem",  "simt",
-                                                       "wmma",  "wgmma", "repack"};
+static const char *const family_names[FAMILY_COUNT] = {"naive", "smem",  "simt",  "wmma",
+                                                       "mma",   "wgmma", "repack"};
 static const char *const layout_names[] = {"nn", "nt", "tn", "tt"};
 static const char *const order_names[] = {"row", "column", "serpentine"};
 static const char *const along_names[] = {"m", "n"};

@@ -22,6 +22,7 @@ typedef enum spec_family {
   FAMILY_SMEM,
   FAMILY_SIMT,
   FAMILY_WMMA,
+  FAMILY_MMA,
   FAMILY_WGMMA,
   FAMILY_REPACK, /* no product: copies operands for the others */
   FAMILY_COUNT

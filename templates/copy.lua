@@ -3,13 +3,17 @@
 -- y across it; the threads stand as tx x ty over the grid and make rounds (i along y, j along x).
 
 local names = use("names")
+local swizzle = use("swizzle")
 
 local copy = {}
 
 -- What the lines below need to know of operand o ("a" or "b"). k_rows: shared memory holds one row
 -- along m or n for each k (offset k * pitch + mn), else one row along k (mn * pitch + k).
-function copy.operand(p, o, k_rows)
-  local c = { p = p, o = o, k_rows = k_rows, guarded = p.variant ~= "full" }
+-- skip: what lies outside m and n is not read, zeros take its place (else the last row or column is
+-- read again there), and nothing is while `copying` is 0. One pointer then serves all rounds, and
+-- copy.aim directs it at a tile.
+function copy.operand(p, o, k_rows, skip)
+  local c = { p = p, o = o, k_rows = k_rows, skip = skip, guarded = p.variant ~= "full" }
   c.mn = o == "a" and "m" or "n"
   c.ld = "p.ld" .. o
   c.along_k = names.contiguous_k(p, o)
@@ -17,6 +21,9 @@ function copy.operand(p, o, k_rows)
   c.turned = p["turn_" .. o]
   c.bytes = p["copy_" .. o]
   c.v = c.bytes // p.element
+  -- Several elements, each loaded alone, that one shared store puts down.
+  c.gathers = skip and not c.async and c.v == 1 and p.element < 4
+  if c.gathers then c.v = 4 // p.element end
   c.tile_mn = p["tile_" .. c.mn]
   c.extent = c.along_k and p.tile_k or c.tile_mn
   c.rows = c.along_k and c.tile_mn or p.tile_k
@@ -31,10 +38,11 @@ function copy.operand(p, o, k_rows)
   -- What a staged copy holds in registers: elements, or words of several where elements are narrow.
   c.unit, c.units = names.memory_name(c.dtype), c.v
   if p.element < 4 and c.bytes >= 4 and not c.turned then c.unit, c.units = "u32", c.bytes // 4 end
+  c.flip = skip and p.swizzle and p["flip_" .. o]
   c.unit_type = c.unit == "u32" and "unsigned" or c.type
   c.vector = names.vector(c.unit, c.units)
   -- One pointer serves all rounds along an axis unless each has a clamp or a row of its own.
-  c.pointer_rounds = c.along_k and c.ry or (c.guarded and c.rx or 1)
+  c.pointer_rounds = skip and 1 or c.along_k and c.ry or (c.guarded and c.rx or 1)
   return c
 end
 
@@ -56,7 +64,11 @@ local function shared_offset(c, dk, dmn, stage)
   local row, column = dk, dmn
   if not c.k_rows then row, column = dmn, dk end
   local bytes = column * element
-  if c.p.swizzle then
+  if c.flip then
+    local flip
+    flip, bytes = swizzle.offset(c.flip, row, bytes)
+    if flip ~= 0 then thread = ("(%s ^ %d)"):format(thread, flip) end
+  elseif c.p.swizzle then
     -- The thread's chunk c0 lies at c0 ^ (k0 % 8); powers of two keep dk and dmn in bits of their own.
     local chunk = 16 // element
     local flip = ((dk % 8) ~ (dmn // chunk % 8)) * 16
@@ -66,27 +78,10 @@ local function shared_offset(c, dk, dmn, stage)
   return thread .. (stage and " + " .. stage or "") .. names.offset(c.o, row, bytes)
 end
 
--- Declarations before the k loop: who copies what, and pointers to the first tile.
-function copy.declare(c)
+-- Pointers to the thread's first copies of all rounds, rows and columns beyond the last held back.
+local function clamped_pointers(c, k, mn)
   local p, o, lines = c.p, c.o, {}
   local function add(text) lines[#lines + 1] = text end
-  local k, mn = o .. "_k", o .. "_" .. c.mn
-  local x, y = c.along_k and k or mn, c.along_k and mn or k
-  add(("const int %s = tid %% %d%s;"):format(x, c.tx, c.v > 1 and " * " .. c.v or ""))
-  add(("const int %s = tid / %d;"):format(y, c.tx))
-  -- where the thread's first copy lands
-  if p.swizzle then
-    local chunk = 16 // p.element
-    local inside = chunk > 1 and (" + %s %% %d * %d"):format(mn, chunk, p.element) or ""
-    add(("const unsigned w%s = (unsigned)(%s%s * %s_PITCH + ((%s / %d) ^ (%s %% 8)) * 16%s);"):format(o,
-      c.base, k, o:upper(), mn, chunk, k, inside))
-  else
-    local row, column = k, mn
-    if not c.k_rows then row, column = mn, k end
-    add(("const unsigned w%s = (unsigned)(%s%s * %s_PITCH + %s * %d);"):format(o, c.base, row,
-      o:upper(), column, p.element))
-  end
-  add(("const %s *const %s = (const %s *)p.%s + batch * p.stride_%s;"):format(c.type, o, c.type, o, o))
   local first = c.mn .. "0"
   if c.along_k then
     for i = 0, c.ry - 1 do
@@ -117,11 +112,78 @@ function copy.declare(c)
         p.tile_k - (c.ry - 1) * c.ty, c.ld))
     end
   end
+  return lines
+end
+
+-- A pointer that walks over the rounds of a tile and on to the next k tile, and how much of m or n the
+-- tile has; copy.aim gives them their values.
+local function walking_pointer(c)
+  local p, o, lines = c.p, c.o, {}
+  local function add(text) lines[#lines + 1] = text end
+  add(("const %s *g%s = (const %s *)p.%s;"):format(c.type, o, c.type, o))
+  if c.ry > 1 then
+    add(("const gg_i64 %s_step = %d * %s; // to the next round's row"):format(o, c.ty, c.ld))
+  end
+  if not c.along_k and (c.ry == 1 or c.partial) then
+    add(("const gg_i64 %s_last = %d * %s; // to the next k tile"):format(o, p.tile_k - (c.ry - 1) * c.ty, c.ld))
+  elseif c.along_k and c.ry > 1 then
+    add(("const gg_i64 %s_last = %d - %d * %s_step; // to the next k tile"):format(o, p.tile_k, c.ry - 1, o))
+  end
+  if c.guarded then add(("int %s_left = 0; // %s behind the thread's first one, inside %s and the tile"):format(o,
+    c.along_k and "rows" or "columns", o:upper())) end
+  return lines
+end
+
+-- Directs the pointer at the first k of the tile at m0, n0 of `batch`.
+function copy.aim(c)
+  local o, k, mn, first = c.o, c.o .. "_k", c.o .. "_" .. c.mn, c.mn .. "0"
+  local row, column = ("(%s + %s)"):format(first, mn), k
+  if not c.along_k then row, column = k, ("(%s + %s)"):format(first, mn) end
+  local lines = { ("g%s = (const %s *)p.%s + batch * p.stride_%s + %s * %s + %s;"):format(o, c.type, o, o, row, c.ld,
+    column) }
+  if c.guarded then
+    lines[2] = ("%s_left = (p.%s - %s < %d ? (int)(p.%s - %s) : %d) - %s;"):format(o, c.mn, first, c.tile_mn, c.mn,
+      first, c.tile_mn, mn)
+  end
+  return lines
+end
+
+-- Declarations before the k loop: who copies what, and pointers to the first tile.
+function copy.declare(c)
+  local p, o, lines = c.p, c.o, {}
+  local function add(text) lines[#lines + 1] = text end
+  local k, mn = o .. "_k", o .. "_" .. c.mn
+  local x, y = c.along_k and k or mn, c.along_k and mn or k
+  add(("const int %s = tid %% %d%s;"):format(x, c.tx, c.v > 1 and " * " .. c.v or ""))
+  add(("const int %s = tid / %d;"):format(y, c.tx))
+  -- where the thread's first copy lands
+  if c.flip then
+    local row, column = k, mn
+    if not c.k_rows then row, column = mn, k end
+    add(("const unsigned w%s = (unsigned)(%s%s * %s_PITCH + ((%s * %d) ^ ((%s) * 16)));"):format(o, c.base,
+      row, o:upper(), column, p.element, swizzle.text(c.flip, row)))
+  elseif p.swizzle then
+    local chunk = 16 // p.element
+    local inside = chunk > 1 and (" + %s %% %d * %d"):format(mn, chunk, p.element) or ""
+    add(("const unsigned w%s = (unsigned)(%s%s * %s_PITCH + ((%s / %d) ^ (%s %% 8)) * 16%s);"):format(o,
+      c.base, k, o:upper(), mn, chunk, k, inside))
+  else
+    local row, column = k, mn
+    if not c.k_rows then row, column = mn, k end
+    add(("const unsigned w%s = (unsigned)(%s%s * %s_PITCH + %s * %d);"):format(o, c.base, row,
+      o:upper(), column, p.element))
+  end
+  if c.skip then
+    names.append(lines, walking_pointer(c))
+  else
+    add(("const %s *const %s = (const %s *)p.%s + batch * p.stride_%s;"):format(c.type, o, c.type, o, o))
+    names.append(lines, clamped_pointers(c, k, mn))
+  end
   if not c.async then
     for i = 0, c.ry - 1 do
       for j = 0, c.rx - 1 do
         add(("%s %s; // of copy %d"):format(c.unit_type, names.list(("s%s%d_%d_"):format(o, i, j), 0,
-          c.units - 1), i * c.rx + j))
+          (c.gathers and c.v or c.units) - 1), i * c.rx + j))
       end
     end
   end
@@ -130,6 +192,11 @@ end
 
 -- Statements that move the pointers after round i.
 local function advance(c, i, lines)
+  if c.skip and c.along_k then
+    local step = i < c.ry - 1 and c.o .. "_step" or c.ry > 1 and c.o .. "_last" or c.p.tile_k
+    lines[#lines + 1] = ("g%s += %s;"):format(c.o, step)
+    return
+  end
   if c.along_k then
     if i == c.ry - 1 then
       for r = 0, c.ry - 1 do lines[#lines + 1] = ("%s += %d;"):format(pointer(c, r, 0), c.p.tile_k) end
@@ -149,51 +216,72 @@ local function global_address(c, i, j)
   return pointer(c, i, j) .. (constant > 0 and " + " .. constant or "")
 end
 
--- Condition that round i exists for this thread, or nil.
-local function row_condition(c, i)
-  if not c.partial or i < c.ry - 1 then return nil end
+-- Condition that round i exists for this thread, or nil. flag: says whether there is a tile at all.
+local function row_condition(c, i, flag)
+  local text = c.skip and flag or nil
+  if not c.partial or i < c.ry - 1 then return text end
   local y = c.along_k and c.o .. "_" .. c.mn or c.o .. "_k"
-  return ("%s%s < %d"):format(y, i > 0 and " + " .. i * c.ty or "", c.rows)
+  local row = ("%s%s < %d"):format(y, i > 0 and " + " .. i * c.ty or "", c.rows)
+  return text and text .. " && " .. row or row
 end
 
 local function k_condition(c, dk)
   return ("%s_k%s < k_left"):format(c.o, dk > 0 and " + " .. dk or "")
 end
 
+-- Conditions under which element e of copy (i, j) lies inside the operand, as a list. last: of the
+-- tile in which k ends.
+local function inside(c, i, j, e, last)
+  local conditions = {}
+  local dk, dmn = offsets(c, i, j)
+  if c.along_k then dk = dk + e else dmn = dmn + e end
+  if c.skip and c.guarded then
+    conditions[1] = ("%s_left > %d"):format(c.o, dmn)
+  end
+  if last then conditions[#conditions + 1] = k_condition(c, dk) end
+  return conditions
+end
+
+local function async_copy(c, i, j, last, stage)
+  local dk, dmn = offsets(c, i, j)
+  local off, address = shared_offset(c, dk, dmn, stage), global_address(c, i, j)
+  local row, conditions = row_condition(c, i, "copying"), inside(c, i, j, 0, last)
+  local prefix = row and ("if (%s) "):format(row) or ""
+  if #conditions == 0 then return { ("%sgg_cp_async_%d(%s, %s);"):format(prefix, c.bytes, off, address) } end
+  return { ("%sgg_cp_async_zfill_%d(%s, %s, %s ? %d : 0);"):format(prefix, c.bytes, off, address,
+    table.concat(conditions, " && "), c.bytes) }
+end
+
+-- Loads of copy (i, j) into its registers: all at once, or element by element.
+local function staged_load(c, i, j, last)
+  local lines, prefix = {}, ("s%s%d_%d_"):format(c.o, i, j)
+  local row, address = row_condition(c, i, "copying"), global_address(c, i, j)
+  local count, each = 1, c.units
+  if c.gathers then count, each = c.v, 1 end
+  if c.unit_type ~= c.type then address = names.cast("const " .. c.unit_type, address) end
+  for e = 0, count - 1 do
+    local load = ("gg_ldg_%s(%s, %s%s);"):format(names.vector(c.unit, each), names.list("&" .. prefix, e,
+      e + each - 1), address, e > 0 and " + " .. e or "")
+    local conditions = inside(c, i, j, e, last)
+    if #conditions > 0 then
+      local zeros = {}
+      for x = e, e + each - 1 do zeros[#zeros + 1] = prefix .. x .. " = " end
+      lines[#lines + 1] = table.concat(zeros) .. (names.zero(c.unit) or "0") .. ";"
+    end
+    if row then table.insert(conditions, 1, row) end
+    lines[#lines + 1] = (#conditions > 0 and ("if (%s) "):format(table.concat(conditions, " && ")) or "") .. load
+  end
+  return lines
+end
+
 -- Copies of one tile, as a list of groups of lines, each group one copy and what belongs to it.
--- guarded: k_left rows of k are valid, the rest becomes zeros. stage: where cp.async lands.
+-- last: k_left rows of k are valid, the rest becomes zeros. stage: where cp.async lands.
 -- Async operands copy; staged operands load into their registers.
-function copy.fetch(c, guarded, stage)
+function copy.fetch(c, last, stage)
   local groups = {}
   for i = 0, c.ry - 1 do
     for j = 0, c.rx - 1 do
-      local dk, dmn = offsets(c, i, j)
-      local group = {}
-      local row = row_condition(c, i)
-      local address = global_address(c, i, j)
-      local condition = row and ("if (%s) "):format(row) or ""
-      if c.async then
-        local off = shared_offset(c, dk, dmn, stage)
-        if guarded then
-          group[1] = ("%sgg_cp_async_zfill_%d(%s, %s, %s ? %d : 0);"):format(condition, c.bytes, off,
-            address, k_condition(c, dk), c.bytes)
-        else
-          group[1] = ("%sgg_cp_async_%d(%s, %s);"):format(condition, c.bytes, off, address)
-        end
-      else
-        local prefix = ("s%s%d_%d_"):format(c.o, i, j)
-        if c.unit_type ~= c.type then address = names.cast("const " .. c.unit_type, address) end
-        local load = ("gg_ldg_%s(%s, %s);"):format(c.vector, names.list("&" .. prefix, 0, c.units - 1), address)
-        if guarded then
-          local zeros = {}
-          for e = 0, c.units - 1 do zeros[#zeros + 1] = prefix .. e .. " = " end
-          group[1] = table.concat(zeros) .. (names.zero(c.unit) or "0") .. ";"
-          row = row and row .. " && " .. k_condition(c, dk) or k_condition(c, dk)
-          group[2] = ("if (%s) %s"):format(row, load)
-        else
-          group[1] = condition .. load
-        end
-      end
+      local group = c.async and async_copy(c, i, j, last, stage) or staged_load(c, i, j, last)
       if j == c.rx - 1 then advance(c, i, group) end
       groups[#groups + 1] = group
     end
@@ -201,12 +289,22 @@ function copy.fetch(c, guarded, stage)
   return groups
 end
 
--- Shared stores of a staged operand's registers into the stage at byte offset `stage`.
+-- Elements of a gathered copy as one word, the first in the lowest bits.
+local function word(c, prefix)
+  local parts, bits = {}, 8 * c.p.element
+  for e = 0, c.v - 1 do
+    parts[#parts + 1] = ("(unsigned)%s%d%s"):format(prefix, e, e > 0 and " << " .. e * bits or "")
+  end
+  return table.concat(parts, " | ")
+end
+
+-- Shared stores of a staged operand's registers into the stage at byte offset `stage`. skip: where
+-- `holding` is not 0.
 function copy.store(c, stage)
   local groups = {}
   if c.async then return groups end
   for i = 0, c.ry - 1 do
-    local row = row_condition(c, i)
+    local row = row_condition(c, i, "holding")
     local condition = row and ("if (%s) "):format(row) or ""
     for j = 0, c.rx - 1 do
       local dk, dmn = offsets(c, i, j)
@@ -217,6 +315,9 @@ function copy.store(c, stage)
           groups[#groups + 1] = { ("%sgg_sts_%s(%s, %s%d);"):format(condition, c.unit,
             shared_offset(c, dk + k_step, dmn + mn_step, stage), prefix, e) }
         end
+      elseif c.gathers then
+        groups[#groups + 1] = { ("%sgg_sts_u32(%s, %s);"):format(condition, shared_offset(c, dk, dmn, stage),
+          word(c, prefix)) }
       else
         groups[#groups + 1] = { ("%sgg_sts_%s(%s, %s);"):format(condition, c.vector,
           shared_offset(c, dk, dmn, stage), names.list(prefix, 0, c.units - 1)) }

@@ -27,7 +27,7 @@ local function about(p, job)
   local share
   if p.family == "wgmma" then
     share = ("stages %d  warpgroups %d + 1"):format(p.stages, p.groups)
-  elseif p.family == "wmma" then
+  elseif p.family == "wmma" or p.family == "mma" then
     share = ("stages %d  warp %dx%d"):format(p.stages, p.warp_m, p.warp_n)
   else
     share = ("thread %dx%d"):format(p.thread_m, p.thread_n)

@@ -3,6 +3,7 @@
 
 local wgmma = use("primitives_wgmma")
 local wmma = use("primitives_wmma")
+local mma = use("primitives_mma")
 
 local primitives = {}
 
@@ -222,7 +223,7 @@ function primitives.section(lines, shared_bytes, arch)
   local function add(name)
     if done[name] then return end
     done[name] = true
-    local definition = definitions[name] or wgmma.definition(name) or wmma(name)
+    local definition = definitions[name] or wgmma.definition(name) or wmma(name) or mma(name)
     if definition == nil then error("no primitive is called " .. name, 0) end
     local older = definition.older
     if older and arch < older.arch then definition = older end

@@ -110,10 +110,9 @@ function product.fmas(p, set)
   return lines
 end
 
--- Lines of one k step. loads: lines spread over the FMAs, fragment_gap apart, beginning at FMA
--- `first`; copies: groups of lines, copy_gap apart.
-function product.step(p, set, loads, copies, first)
-  local products = product.order(p)
+-- Products, one a line, with other lines between them. loads: fragment_gap products apart, beginning
+-- at product `first`; copies: groups of lines, copy_gap apart.
+function product.interleave(p, products, loads, copies, first)
   local at = {}
   local function put(position, lines)
     if position > #products then position = #products end
@@ -126,13 +125,18 @@ function product.step(p, set, loads, copies, first)
     if #copies * gap > #products then gap = #products // #copies end
     put(6 + (x - 1) * gap, group)
   end
-  local lines, fmas = {}, product.fmas(p, set)
-  for x = 1, #fmas do
+  local lines = {}
+  for x = 1, #products do
     if at[x - 1] then names.append(lines, at[x - 1]) end
-    lines[#lines + 1] = fmas[x]
+    lines[#lines + 1] = products[x]
   end
-  if at[#fmas] then names.append(lines, at[#fmas]) end
+  if at[#products] then names.append(lines, at[#products]) end
   return lines
+end
+
+-- Lines of one k step.
+function product.step(p, set, loads, copies, first)
+  return product.interleave(p, product.fmas(p, set), loads, copies, first)
 end
 
 -- "// k-step 3: acc += a[0..15] (outer) b[0..7]"

@@ -16,7 +16,7 @@ end
 
 -- The same for tile number `number` of all batches, where tiles_m and tiles_n are known.
 function raster.tile(p, number)
-  local one = number == "tile" and "in_batch" or "tile" -- the tile's number inside its batch
+  local one = number == "blockIdx.x" and "tile" or "in_batch" -- the tile's number inside its batch
   local tiles = {
     ("const unsigned batch = %s / (tiles_m * tiles_n);"):format(number),
     ("const unsigned %s = %s %% (tiles_m * tiles_n);"):format(one, number),

@@ -14,32 +14,45 @@ function vectors.words(dtype, v)
   return "u32", "unsigned", v * bytes // 4
 end
 
-local function pointer(dtype, c_type, text, const)
+-- The same with the suffix of all of them: "u32x4", "unsigned", 4.
+function vectors.words(dtype, v)
+  local suffix, c_type, n = words(dtype, v)
+  return names.vector(suffix, n), c_type, n
+end
+
+-- A pointer to elements of dtype as one to the words of v of them. const: "const " or "".
+function vectors.pointer(dtype, v, text, const)
+  local _, c_type = words(dtype, v)
   return c_type == names.memory_type(dtype) and text or names.cast(const .. c_type, text)
 end
 
 -- The v elements in words called `name`0 .., as expressions of the type that memory has.
 function vectors.elements(dtype, v, name)
   local _, _, n = vectors.words(dtype, v)
-  local elements, bits, T = {}, 8 * names.bytes(dtype), names.memory_type(dtype)
+  local elements, bits = {}, 8 * names.bytes(dtype)
   for e = 0, v - 1 do
-    local text, shift = name .. e * n // v, e * bits % 32
-    if n < v then text = ("(%s)%s"):format(T, shift > 0 and ("(%s >> %d)"):format(text, shift) or text) end
+    local word, shift = e * n // v, e * bits % 32
+    local text = name .. word
+    if n < v then
+      local T = names.memory_type(dtype)
+      text = shift > 0 and ("(%s)(%s >> %d)"):format(T, text, shift) or ("(%s)%s"):format(T, text)
+    end
     elements[e + 1] = text
   end
   return elements
 end
 
--- Lines that load v elements of dtype by gg_ld from `address` into words called `name`0 .., and the
--- elements.
-function vectors.load(dtype, v, name, address)
+-- Lines that load v elements of dtype by gg_ld from `address` into words called `name`0 .., where
+-- condition, if there is one, holds: else they are zero. Also the elements.
+function vectors.load(dtype, v, name, address, condition)
   local suffix, c_type, n = vectors.words(dtype, v)
-  local lines = {
-    ("%s %s;"):format(c_type, names.list(name, 0, n - 1)),
-    ("gg_ld_%s(%s, %s);"):format(names.vector(suffix, n), names.list("&" .. name, 0, n - 1),
-      pointer(dtype, c_type, address, "const ")),
-  }
-  return lines, vectors.elements(dtype, v, name)
+  local items = {}
+  for w = 0, n - 1 do items[w + 1] = name .. w .. (condition and " = " .. names.memory_zero(dtype) or "") end
+  return {
+    ("%s %s;"):format(c_type, table.concat(items, ", ")),
+    ("%sgg_ld_%s(%s, %s);"):format(condition and ("if (%s) "):format(condition) or "", suffix,
+      names.list("&" .. name, 0, n - 1), vectors.pointer(dtype, v, address, "const ")),
+  }, vectors.elements(dtype, v, name)
 end
 
 -- One word of neighbouring elements, from variables of type `from`, the first in the low bits.
@@ -55,11 +68,11 @@ local function packed(p, dtype, values, from)
   return table.concat(parts, " | ")
 end
 
--- Lines that store the variables `values`, of type `from`, as elements of dtype to `address`, by way of
--- words called `name`0 .. where several share one.
-function vectors.store(p, dtype, values, name, address, from)
+-- The variables `values`, of type `from`, rounded to dtype: lines that declare words called `name`0 ..
+-- where several elements share one, and the words.
+function vectors.rounded(p, dtype, values, name, from)
   local v = #values
-  local suffix, c_type, n = vectors.words(dtype, v)
+  local _, c_type, n = vectors.words(dtype, v)
   local lines, items = {}, {}
   for w = 0, n - 1 do
     local mine = table.move(values, w * v // n + 1, (w + 1) * v // n, 1, {})
@@ -67,11 +80,20 @@ function vectors.store(p, dtype, values, name, address, from)
       items[w + 1] = names.narrowed(dtype, mine[1], from)
     else
       items[w + 1] = name .. w
-      lines[#lines + 1] = ("const %s %s%d = %s;"):format(c_type, name, w, packed(p, dtype, mine, from))
+      lines[#lines + 1] = ("const %s %s%d = %s;"):format(c_type, name, w,
+        c_type == "unsigned short" and ("(unsigned short)(%s)"):format(packed(p, dtype, mine, from))
+          or packed(p, dtype, mine, from))
     end
   end
-  lines[#lines + 1] = ("gg_st_%s(%s, %s);"):format(names.vector(suffix, n), pointer(dtype, c_type, address, ""),
-    table.concat(items, ", "))
+  return lines, items
+end
+
+-- Lines that store the variables `values`, of type `from`, as elements of dtype to `address`, by way of
+-- words called `name`0 .. where several share one.
+function vectors.store(p, dtype, values, name, address, from)
+  local lines, items = vectors.rounded(p, dtype, values, name, from)
+  lines[#lines + 1] = ("gg_st_%s(%s, %s);"):format((vectors.words(dtype, #values)),
+    vectors.pointer(dtype, #values, address, ""), table.concat(items, ", "))
   return lines
 end
 

@@ -1,0 +1,333 @@
+/* plan_mma.c - family mma: tensor cores by mma.sync, fed from shared memory by ldmatrix, shared
+ * memory by cp.async (sm_80 and later) or through registers (sm_75).
+ *
+ * Order of planning, each step fixing what the next one needs: instruction from the types, block
+ * and warp tile from registers and shared memory, rows and swizzle from what reads them, stages and
+ * residency last. Measured in docs/mma.md.
+ */
+#include "plan_mma.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What mma.sync multiplies, and since which architecture; n is 8. Of equal types the first that
+ * the GPU has is the default. */
+typedef struct mma_shape {
+  int a, b, acc, m, k, arch;
+} mma_shape;
+
+static const mma_shape shapes[] = {
+    {GG_BF16, GG_BF16, GG_F32, 16, 16, 80}, {GG_F16, GG_F16, GG_F32, 16, 16, 80},
+    {GG_F16, GG_F16, GG_F32, 16, 8, 75},    {GG_F16, GG_F16, GG_F16, 16, 16, 80},
+    {GG_F16, GG_F16, GG_F16, 16, 8, 75},    {GG_TF32, GG_TF32, GG_F32, 16, 8, 80},
+    {GG_E4M3, GG_E4M3, GG_F32, 16, 32, 89}, {GG_E5M2, GG_E5M2, GG_F32, 16, 32, 89},
+    {GG_E4M3, GG_E5M2, GG_F32, 16, 32, 89}, {GG_E5M2, GG_E4M3, GG_F32, 16, 32, 89},
+    {GG_S8, GG_S8, GG_S32, 16, 32, 80},     {GG_U8, GG_U8, GG_S32, 16, 32, 80},
+    {GG_F64, GG_F64, GG_F64, 16, 8, 90},    {GG_F64, GG_F64, GG_F64, 16, 4, 90},
+    {GG_F64, GG_F64, GG_F64, 16, 16, 90},   {GG_F64, GG_F64, GG_F64, 8, 4, 80},
+};
+enum { SHAPES = sizeof shapes / sizeof shapes[0] };
+
+static bool multiplies(const mma_shape *s, const kernel_plan *p) {
+  return s->a == p->type_a && s->b == p->type_b && s->acc == p->type_acc;
+}
+
+/* Words for what is wrong where no shape serves the types and what was asked. */
+static void refuse_instruction(plan_builder *b) {
+  const kernel_plan *p = b->plan;
+  int arch = 0;
+  char known[96] = "";
+  for (int i = 0; i < SHAPES; ++i) {
+    const mma_shape *s = &shapes[i];
+    if (!multiplies(s, p)) continue;
+    if (arch == 0 || s->arch < arch) arch = s->arch;
+    size_t at = strlen(known);
+    if (s->arch <= b->gpu->arch)
+      snprintf(known + at, sizeof known - at, "%s%dx8x%d", at > 0 ? ", " : "", s->m, s->k);
+  }
+  if (arch == 0)
+    plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
+                "mma.sync does not multiply %s by %s with sums in %s; use bf16, f16, tf32, e4m3, "
+                "e5m2, s8, u8 or f64 alike, or family simt",
+                dtype_name(p->type_a), dtype_name(p->type_b), dtype_name(p->type_acc));
+  else if (arch > b->gpu->arch)
+    plan_refuse(b, SPEC_DTYPE_A, "dtype-gpu",
+                "mma.sync takes %s from sm_%d on, %s is sm_%d; use %s", dtype_name(p->type_a), arch,
+                b->gpu->name, b->gpu->arch, b->gpu->arch >= 75 ? "f16" : "family simt or wmma");
+  else
+    plan_refuse(b,
+                plan_given(b, SPEC_INST_K)   ? SPEC_INST_K
+                : plan_given(b, SPEC_INST_M) ? SPEC_INST_M
+                                             : SPEC_INST_N,
+                "instruction", "%s has no such shape of mma.sync for %s; use %s", b->gpu->name,
+                dtype_name(p->type_a), known);
+}
+
+static void choose_instruction(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  const mma_shape *found = NULL;
+  for (int i = 0; i < SHAPES && found == NULL; ++i) {
+    const mma_shape *s = &shapes[i];
+    if (multiplies(s, p) && s->arch <= b->gpu->arch && plan_asked(b, SPEC_INST_M, s->m) == s->m &&
+        plan_asked(b, SPEC_INST_N, 8) == 8 && plan_asked(b, SPEC_INST_K, s->k) == s->k)
+      found = s;
+  }
+  if (found == NULL) {
+    refuse_instruction(b);
+    return;
+  }
+  TAKE(inst_m, INST_M, found->m, NULL, "of the shape that sm_%d has for %s", b->gpu->arch,
+       dtype_name(p->type_a));
+  TAKE(inst_n, INST_N, 8, NULL, "mma.sync's only one");
+  TAKE(inst_k, INST_K, found->k, NULL, "of the shape");
+  int step = 32 / p->element;
+  if (p->type_a == GG_F64)
+    SET(step_k, p->inst_k, "one instruction's k: fragments of f64 are large");
+  else
+    SET(step_k, step, "32 bytes: what one ldmatrix brings of 16 rows%s",
+        p->inst_k < step ? ", two instructions' k" : "");
+}
+
+/* Preferences: wide block tiles move few bytes through L2, square warp tiles few through shared
+ * memory. */
+static const int block_tiles[][2] = {{128, 256}, {128, 128}, {64, 128}, {64, 64}, {32, 32}};
+static const int warp_tiles[][2] = {{64, 64}, {64, 32}, {32, 64}, {32, 32},
+                                    {32, 16}, {16, 32}, {16, 16}};
+enum { BLOCK_TILES = sizeof block_tiles / sizeof block_tiles[0] };
+enum { WARP_TILES = sizeof warp_tiles / sizeof warp_tiles[0], LEAST_WARPS = 4 };
+
+static bool asked_otherwise(const plan_builder *b, spec_field f, int value) {
+  return plan_asked(b, f, value) != value;
+}
+
+/* Is this what the spec asks, and do warps fill the block? */
+static bool is_asked(const plan_builder *b, const mma_tile *t) {
+  return !asked_otherwise(b, SPEC_WARP_M, t->warp_m) &&
+         !asked_otherwise(b, SPEC_WARP_N, t->warp_n) && t->m % t->warp_m == 0 &&
+         t->n % t->warp_n == 0;
+}
+
+/* Does it fit? If not, says why into text (size bytes). */
+static bool fits(const plan_builder *b, const mma_tile *t, char *text, size_t size) {
+  int threads = plan_mma_threads(t);
+  int limit = b->gpu->registers_sm / (plan_asked(b, SPEC_MIN_BLOCKS, 1) * threads) / 8 * 8;
+  if (limit > b->gpu->registers_thread) limit = b->gpu->registers_thread;
+  int registers = plan_mma_registers(b, t, plan_asked(b, SPEC_FRAGMENTS, 2)).total;
+  int stages = plan_asked(b, SPEC_STAGES, plan_mma_least_stages(b));
+  int bytes = stages * plan_mma_stage_bytes(b->plan, t);
+  if (threads > 1024)
+    snprintf(text, size, "%d threads, a block has at most 1024", threads);
+  else if (registers > limit)
+    snprintf(text, size, "about %d registers, a thread may have %d", registers, limit);
+  else if (bytes > b->gpu->shared_block)
+    snprintf(text, size, "%d stages take %d B, a block has %d", stages, bytes,
+             b->gpu->shared_block);
+  else
+    return true;
+  return false;
+}
+
+/* k of a tile: rows of 128 bytes where that many fit; less where copies pass through registers. */
+static int k_of(const plan_builder *b, mma_tile t) {
+  const kernel_plan *p = b->plan;
+  int least = p->step_k > 32 / p->element ? p->step_k : 2 * p->step_k;
+  t.k = (plan_mma_gathers(b) ? 64 : 128) / p->element;
+  if (t.k < least) t.k = least;
+  char text[128];
+  while (t.k > least && !fits(b, &t, text, sizeof text))
+    t.k /= 2;
+  return t.k;
+}
+
+/* The first warp tile that fits the block; least: warps that it must leave. */
+static bool find_warps(plan_builder *b, mma_tile *t, int least, bool note) {
+  char text[128];
+  for (int i = 0; i < WARP_TILES; ++i) {
+    int wm = warp_tiles[i][0], wn = warp_tiles[i][1];
+    if (b->plan->type_a == GG_F64 && wm * wn > 2048) continue; /* 256 registers of sums */
+    t->warp_m = plan_asked(b, SPEC_WARP_M, wm);
+    t->warp_n = plan_asked(b, SPEC_WARP_N, wn);
+    if (!is_asked(b, t) || plan_mma_threads(t) < 32 * least) continue;
+    t->k = plan_asked(b, SPEC_TILE_K, k_of(b, *t));
+    if (fits(b, t, text, sizeof text)) return true;
+    if (note)
+      plan_reject(b, "%dx%dx%d in warps of %dx%d: %s", t->m, t->n, t->k, t->warp_m, t->warp_n,
+                  text);
+  }
+  return false;
+}
+
+static bool find_tile(plan_builder *b, mma_tile *t) {
+  for (int least = LEAST_WARPS; least >= 1; least -= LEAST_WARPS - 1)
+    for (int i = 0; i < BLOCK_TILES; ++i) {
+      t->m = plan_asked(b, SPEC_TILE_M, block_tiles[i][0]);
+      t->n = plan_asked(b, SPEC_TILE_N, block_tiles[i][1]);
+      if (find_warps(b, t, least, least == LEAST_WARPS)) return true;
+      if (plan_given(b, SPEC_TILE_M) && plan_given(b, SPEC_TILE_N)) break;
+    }
+  return false;
+}
+
+/* Multiples that the spec's numbers must be, whatever fits. */
+static void check_sides(plan_builder *b) {
+  static const spec_field sixteens[] = {SPEC_TILE_M, SPEC_TILE_N, SPEC_WARP_M, SPEC_WARP_N};
+  for (int i = 0; i < 4; ++i) {
+    int value = plan_asked(b, sixteens[i], 16);
+    if (value % 16 != 0)
+      plan_refuse(b, sixteens[i], "tile-multiple",
+                  "%d is not a multiple of 16, the rows that one ldmatrix brings; use %d", value,
+                  round_up(value, 16));
+  }
+  int k = plan_asked(b, SPEC_TILE_K, b->plan->step_k);
+  if (k % b->plan->step_k != 0)
+    plan_refuse(b, SPEC_TILE_K, "tile-multiple",
+                "%d is not a multiple of the %d elements of a k step; use %d", k, b->plan->step_k,
+                round_up(k, b->plan->step_k));
+  for (int i = 0; i < 2; ++i) {
+    int tile = plan_asked(b, sixteens[i], 0), warp = plan_asked(b, sixteens[i + 2], 1);
+    if (tile % warp != 0)
+      plan_refuse(b, sixteens[i + 2], "tile-multiple", "%d does not divide the block's %d; use %d",
+                  warp, tile, gcd_int(tile, 64));
+  }
+}
+
+/* The spec's tile where this variant can have it; else, where copies pass through registers, one of
+ * its own. */
+static bool find_variant_tile(plan_builder *b, mma_tile *t) {
+  if (find_tile(b, t)) return true;
+  if (!plan_mma_gathers(b)) return false;
+  kernel_spec own = *b->spec;
+  const kernel_spec *asked = b->spec;
+  static const spec_field freed[] = {SPEC_TILE_M, SPEC_TILE_N, SPEC_TILE_K,    SPEC_WARP_M,
+                                     SPEC_WARP_N, SPEC_STAGES, SPEC_MIN_BLOCKS};
+  for (size_t i = 0; i < sizeof freed / sizeof freed[0]; ++i)
+    own.value[freed[i]] = SPEC_UNSET;
+  b->spec = &own;
+  bool found = find_tile(b, t);
+  b->spec = asked;
+  return found;
+}
+
+static void choose_tile(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  mma_tile t;
+  if (!find_variant_tile(b, &t)) {
+    char text[128] = "no warp tile divides it";
+    mma_tile last = {.m = plan_asked(b, SPEC_TILE_M, 32), .n = plan_asked(b, SPEC_TILE_N, 32)};
+    last.warp_m = plan_asked(b, SPEC_WARP_M, 16);
+    last.warp_n = plan_asked(b, SPEC_WARP_N, 16);
+    last.k = plan_asked(b, SPEC_TILE_K, 2 * p->step_k);
+    if (is_asked(b, &last)) fits(b, &last, text, sizeof text);
+    plan_refuse(b, plan_given(b, SPEC_TILE_M) ? SPEC_TILE_M : SPEC_FAMILY, "tile-fit",
+                "no warp tile serves; %dx%dx%d in warps of %dx%d: %s; use a smaller tile, fewer "
+                "stages or fewer min_blocks",
+                last.m, last.n, last.k, last.warp_m, last.warp_n, text);
+    return;
+  }
+  const char *why = plan_mma_gathers(b)
+                        ? "what registers leave beside copies that pass through them"
+                        : "the largest of the preferred ones that registers and shared memory hold";
+  static const char asked[] = "asked by the spec";
+  SET(tile_m, t.m, "%s", plan_asked(b, SPEC_TILE_M, -1) == t.m ? asked : why);
+  SET(tile_n, t.n, "%s", plan_asked(b, SPEC_TILE_N, -1) == t.n ? asked : why);
+  if (plan_asked(b, SPEC_TILE_K, -1) == t.k)
+    SET(tile_k, t.k, "%s", asked);
+  else
+    SET(tile_k, t.k, "%d bytes a row where k is contiguous", t.k * p->element);
+  mma_registers r = plan_mma_registers(b, &t, 2);
+  double need = (double)(t.warp_m + t.warp_n) * p->element / (t.warp_m * t.warp_n);
+  SET(warp_m, t.warp_m, "%d registers of sums; %.4f shared bytes an FMA", r.accumulators, need);
+  SET(warp_n, t.warp_n, "%d registers of sums; %.4f shared bytes an FMA", r.accumulators, need);
+  SET(warps_m, t.m / t.warp_m, "%d / %d", t.m, t.warp_m);
+  SET(warps_n, t.n / t.warp_n, "%d / %d", t.n, t.warp_n);
+  SET(threads, plan_mma_threads(&t), "32 x %d x %d warps", p->warps_m, p->warps_n);
+  SET(k_slices, 1, "none");
+}
+
+static void choose_steps(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  int steps = p->tile_k / p->step_k;
+  SET(unroll_k, steps, "full: the k tile's %d steps stand in the text", steps);
+  TAKE(fragments, FRAGMENTS, steps >= 2 && steps % 2 == 0 ? 2 : 1, "f",
+       "the next step's operands load while this step computes; with one set each behind its last "
+       "use");
+  if (p->fragments == 2 && steps % 2 != 0)
+    plan_refuse(b, SPEC_FRAGMENTS, "fragments",
+                "2 sets alternate, which needs an even number of k steps, not %d; use 1", steps);
+  TAKE(order, ORDER, ORDER_SERPENTINE, NULL, "neighbours share an operand's registers");
+  static const char *const keys[] = {"_row", "_column", ""};
+  buf_puts(&b->suffix, keys[p->order]);
+}
+
+/* What a lane stores of D, or finishes, at once: a warp's lanes fill 8 rows in whole stores. */
+static void choose_vectors(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  bool narrow = b->variant == VARIANT_NARROW;
+  int vector = narrow ? 1 : gcd_int(16 / p->element_d, p->warp_n / 4);
+  SET(store_vector, vector,
+      narrow ? "one element: any pointer" : "of a row that shared memory collects, up to 16 bytes");
+  int widest = dtype_bytes(p->type_acc) > p->element_d ? dtype_bytes(p->type_acc) : p->element_d;
+  if (dtype_bytes(p->type_c) > widest) widest = dtype_bytes(p->type_c);
+  int finished = narrow ? 1 : gcd_int(16 / widest, p->warp_n / 4);
+  SET(sum_vector, finished,
+      narrow ? "one element: any pointer" : "16 bytes of sums, of C or of D, whichever are fewest");
+  SET(align_c, finished * dtype_bytes(p->type_c), "of one load of C");
+  SET(align_d, vector * p->element_d, "of one store of D");
+}
+
+static void choose_rest(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  plan_copy_multiples(b);
+  TAKE(raster_along, RASTER_ALONG, RASTER_M, "r", "groups of rows share B in L2");
+  TAKE(raster_group, RASTER_GROUP, 2048 / p->tile_m > 0 ? 2048 / p->tile_m : 1, "g",
+       "%d rows of tiles: the SMs' tiles together near a square", 2048 / p->tile_m);
+}
+
+const spec_field plan_takes_mma[] = {
+    SPEC_TILE_K,  SPEC_WARP_M,  SPEC_WARP_N,     SPEC_INST_M,     SPEC_INST_N,  SPEC_INST_K,
+    SPEC_STAGES,  SPEC_PADDING, SPEC_SWIZZLE,    SPEC_COPY_A,     SPEC_COPY_B,  SPEC_FRAGMENTS,
+    SPEC_ORDER,   SPEC_BIAS,    SPEC_RESIDUAL,   SPEC_ACTIVATION, SPEC_SCALE_A, SPEC_SCALE_B,
+    SPEC_SCALE_D, SPEC_ABSMAX,  SPEC_FIELD_COUNT};
+
+/* What the epilogue of this family cannot do. */
+static void check_epilogue(plan_builder *b) {
+  const kernel_plan *p = b->plan;
+  plan_require_output(b);
+  if (p->activation > GG_ACTIVATION_RELU)
+    plan_refuse(b, SPEC_ACTIVATION, "field-family", "family mma has none or relu; use these");
+  const struct {
+    spec_field field;
+    int scaling;
+  } scales[] = {{SPEC_SCALE_A, p->scale_a}, {SPEC_SCALE_B, p->scale_b}};
+  for (int i = 0; i < 2; ++i)
+    if (scales[i].scaling == GG_SCALING_GROUP || scales[i].scaling == GG_SCALING_BLOCK)
+      plan_refuse(
+          b, scales[i].field, "scaling",
+          "family mma sums all of k at once; use \"tensor\" or \"vector\", or family naive");
+}
+
+void plan_make_mma(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  choose_instruction(b);
+  if (b->result == PLAN_OK) check_epilogue(b);
+  if (b->result == PLAN_OK) check_sides(b);
+  if (b->result == PLAN_OK) choose_tile(b);
+  if (b->result == PLAN_OK) choose_steps(b);
+  if (b->result == PLAN_OK) plan_mma_shared(b);
+  if (b->result == PLAN_OK) choose_vectors(b);
+  if (b->result == PLAN_OK) plan_mma_staging(b);
+  if (b->result == PLAN_OK) plan_mma_residency(b);
+  if (b->result != PLAN_OK) return;
+  if (b->variant == VARIANT_EDGE && p->copy_a == p->element && p->copy_b == p->element) {
+    b->result = PLAN_SAME;
+    return;
+  }
+  SET(persistent, 1, "the next tile's copies run during the last products and the epilogue");
+  choose_rest(b);
+  plan_mma_cost(b);
+  char shape[64];
+  int n = snprintf(shape, sizeof shape, "%dx%dx%d_w%dx%d", p->tile_m, p->tile_n, p->tile_k,
+                   p->warp_m, p->warp_n);
+  snprintf(shape + n, sizeof shape - (size_t)n, "_s%d", p->stages);
+  if (b->result == PLAN_OK) plan_common_end(b, shape);
+}

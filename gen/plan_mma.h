@@ -1,0 +1,43 @@
+/* plan_mma.h - what the parts of family mma's planner share: plan_mma.c (instruction, tiles),
+ * plan_mma_shared.c (shared memory: rows, copies, staging of D), plan_mma_cost.c (registers,
+ * residency, what the library should expect). */
+#ifndef GEN_PLAN_MMA_H
+#define GEN_PLAN_MMA_H
+
+#include "plan_copy.h"
+
+/* A tile under trial: what decides whether a thread's registers and a block's shared memory hold
+ * it. */
+typedef struct mma_tile {
+  int m, n, k;        /* of the block */
+  int warp_m, warp_n; /* of a warp */
+} mma_tile;
+
+int plan_mma_threads(const mma_tile *t);
+/* Bytes of one stage, rows not padded. */
+int plan_mma_stage_bytes(const kernel_plan *p, const mma_tile *t);
+/* Least stages that overlap copies with products: 3 with cp.async, else 2. */
+int plan_mma_least_stages(const plan_builder *b);
+
+/* Registers by what they hold. Needs the instruction. */
+typedef struct mma_registers {
+  int accumulators, fragments, staged, other, total;
+} mma_registers;
+
+mma_registers plan_mma_registers(const plan_builder *b, const mma_tile *t, int fragments);
+
+/* Are copies of this variant made of single elements, too narrow for cp.async, that pass through
+ * registers? */
+bool plan_mma_gathers(const plan_builder *b);
+
+/* How fragments are read, where rows lie, who copies what. Needs the tiles. */
+void plan_mma_shared(plan_builder *b);
+/* Part of shared memory through which D leaves. Needs stage_bytes and the vectors. */
+void plan_mma_staging(plan_builder *b);
+
+/* Stages and residency: they share the SM's shared memory. */
+void plan_mma_residency(plan_builder *b);
+/* What the library should expect, and the budgets. */
+void plan_mma_cost(plan_builder *b);
+
+#endif

@@ -1,0 +1,149 @@
+/* plan_mma_cost.c - what a kernel of family mma takes and is worth: registers, stages, residency,
+ * code, and what the library's choice rests on.
+ */
+#include "plan_mma.h"
+
+#include <stdio.h>
+
+/* Registers beside sums, fragments and staged copies: pointers, offsets, bounds, loop state. */
+enum { OTHER_REGISTERS = 38, MOST_STAGES = 8, USUAL_STAGES = 4 };
+
+int plan_mma_threads(const mma_tile *t) {
+  return 32 * (t->m / t->warp_m) * (t->n / t->warp_n);
+}
+
+int plan_mma_stage_bytes(const kernel_plan *p, const mma_tile *t) {
+  return (t->m + t->n) * t->k * p->element;
+}
+
+/* Do copies pass through registers? */
+static bool staged(const plan_builder *b) {
+  return plan_mma_gathers(b) || !b->gpu->has_cp_async;
+}
+
+int plan_mma_least_stages(const plan_builder *b) {
+  return staged(b) ? 2 : 3;
+}
+
+mma_registers plan_mma_registers(const plan_builder *b, const mma_tile *t, int fragments) {
+  const kernel_plan *p = b->plan;
+  int bytes = plan_mma_stage_bytes(p, t) / plan_mma_threads(t);
+  mma_registers r = {
+      .accumulators = t->warp_m * t->warp_n * dtype_bytes(p->type_acc) / 128,
+      .fragments = fragments * (t->warp_m + t->warp_n) * p->step_k * p->element / 128,
+      .staged = !staged(b)            ? 0
+                : plan_mma_gathers(b) ? bytes / p->element
+                                      : bytes / 4,
+      .other = OTHER_REGISTERS,
+  };
+  r.total = r.accumulators + r.fragments + r.staged + r.other;
+  return r;
+}
+
+/* Staging of D that no stage has room for. */
+static int behind_ring(const plan_builder *b) {
+  return b->plan->d_reuses ? 0 : b->plan->d_bytes;
+}
+
+/* Stages that so many blocks on an SM leave each. */
+static int stages_for(const plan_builder *b, int blocks) {
+  int bytes = b->gpu->shared_sm / blocks - b->gpu->shared_reserved;
+  if (bytes > b->gpu->shared_block) bytes = b->gpu->shared_block;
+  return (bytes - behind_ring(b)) / b->plan->stage_bytes;
+}
+
+static void choose_shared_bytes(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  SET(shared_bytes, p->stages * p->stage_bytes + behind_ring(b),
+      p->d_reuses ? "%d stages x %d" : "%d stages x %d + %d for D", p->stages, p->stage_bytes,
+      p->d_bytes);
+  if (p->shared_bytes > b->gpu->shared_block)
+    plan_refuse(b, plan_given(b, SPEC_STAGES) ? SPEC_STAGES : SPEC_TILE_K, "shared-memory",
+                "%d stages of %d B are %d B of shared memory, more than the %d B a block of %s may "
+                "have; use fewer stages or a smaller tile",
+                p->stages, p->stage_bytes, p->shared_bytes, b->gpu->shared_block, b->gpu->name);
+}
+
+void plan_mma_residency(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  const mma_tile t = {p->tile_m, p->tile_n, p->tile_k, p->warp_m, p->warp_n};
+  mma_registers r = plan_mma_registers(b, &t, p->fragments);
+  SET(registers, r.total, "%d accumulators + %d fragments + %d staged + %d other", r.accumulators,
+      r.fragments, r.staged, r.other);
+  int asked = plan_asked(b, SPEC_STAGES, 0);
+  int least = asked > 0 ? asked : plan_mma_least_stages(b);
+  int blocks = 1;
+  while (blocks + 1 <= plan_blocks_by_registers(b, round_up(r.total, 8)) &&
+         (blocks + 1) * p->threads <= b->gpu->threads_sm && stages_for(b, blocks + 1) >= least &&
+         blocks < 8)
+    ++blocks;
+  blocks = plan_asked(b, SPEC_MIN_BLOCKS, blocks);
+  int most = staged(b) ? 2 : USUAL_STAGES, fit = stages_for(b, blocks);
+  TAKE(stages, STAGES, fit < most ? fit : most, NULL,
+       staged(b) ? "one tile in registers while one is computed"
+                 : "what %d blocks of an SM have room for, up to 4",
+       blocks);
+  if (p->stages < 2 || p->stages > MOST_STAGES)
+    plan_refuse(b, SPEC_STAGES, "stages", "%d; rings here have 2 to %d stages", p->stages,
+                MOST_STAGES);
+  else if (p->stages > 2 && !b->gpu->has_cp_async)
+    plan_refuse(b, SPEC_STAGES, "stages",
+                "%d stages need cp.async (sm_80 and later), %s is sm_%d; use 1 or 2", p->stages,
+                b->gpu->name, b->gpu->arch);
+  choose_shared_bytes(b);
+  TAKE(min_blocks, MIN_BLOCKS, blocks, "mb",
+       "as many as %d registers x %d threads and the ring allow", r.total, p->threads);
+  plan_register_limit(b);
+  if (r.total > p->register_limit)
+    plan_refuse(b, plan_given(b, SPEC_MIN_BLOCKS) ? SPEC_MIN_BLOCKS : SPEC_TILE_M, "registers",
+                "about %d registers a thread (%d accumulators, %d fragments, %d staged), the limit "
+                "is %d: the kernel would spill; use %s",
+                r.total, r.accumulators, r.fragments, r.staged, p->register_limit,
+                plan_given(b, SPEC_MIN_BLOCKS) ? "fewer min_blocks" : "a smaller warp tile");
+}
+
+/* Of the fastest kernel of these types on this GPU, per mille. */
+static int best_speed(const plan_builder *b) {
+  const kernel_plan *p = b->plan;
+  if (!b->gpu->has_wgmma || p->type_a == GG_F64 || b->gpu->mma_sync_percent == 0) return 1000;
+  return 10 * b->gpu->mma_sync_percent;
+}
+
+static void estimate_code(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  int steps = p->tile_k / p->step_k;
+  int products = p->warp_m / p->inst_m * (p->warp_n / 8) * (p->step_k / p->inst_k);
+  int loads = (p->warp_m + p->warp_n) / 16;
+  if (p->load_a == LOAD_LDS) loads += p->warp_m / 16 * 3;
+  if (p->load_b == LOAD_LDS) loads += p->warp_n / 16 * 3;
+  int guarded = b->variant != VARIANT_FULL;
+  int each = plan_mma_gathers(b) ? 12 / p->element + 6 : 3 + 3 * guarded;
+  int copies = (p->copies_a + p->copies_b) * each;
+  int body = steps * (products + loads + 6) + copies + 40;
+  SET(loop_fmas, steps * products, "%d steps x %d instructions", steps, products);
+  SET(loop_bytes, 16 * body, "16 bytes x (%d steps x (%d products + %d loads) + %d for copies)",
+      steps, products, loads, copies);
+  int outputs = p->warp_m * p->warp_n / 32;
+  int outside = 12 + (b->variant == VARIANT_NARROW ? 12 : 6 * guarded);
+  SET(code_bytes, 16 * (body + outputs * outside + copies + 600) * 3 / 2 + 4096,
+      "loop, prologue, %d instructions an output of the epilogue, and half for the compiler",
+      outside);
+  SET(compile_seconds, 30, "budget of every kernel");
+  int gap = products * 3 / 4 / (loads > 0 ? loads : 1);
+  SET(fragment_gap, gap > 0 ? gap : 1, "%d fragment loads over three quarters of %d products",
+      loads, products);
+  SET(copy_gap, products >= 32 ? 8 : 2, "spread, so that no two copies queue");
+}
+
+void plan_mma_cost(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  bool narrow = b->variant == VARIANT_NARROW;
+  int side = 2 * p->tile_m * p->tile_n / (p->tile_m + p->tile_n), best = best_speed(b);
+  TAKE(speed, SPEED, best * side / (side + 16) * (narrow ? 2 : 5) / 5, NULL,
+       "%d x %d / (%d + 16): larger tiles read shared memory and L2 less%s", best, side, side,
+       narrow ? "; 2/5 for copies of one element" : "");
+  SET(wave_loss, 100, "an idle SM's time is lost");
+  TAKE(overhead_k, OVERHEAD_K, p->tile_k * (p->stages + 3), NULL,
+       "%d k tiles to fill the ring, about 3 to store", p->stages);
+  estimate_code(b);
+}
