@@ -6,7 +6,7 @@ local names = use("names")
 local vectors = {}
 
 -- Words of v elements of dtype: primitive suffix, C type, how many. Floats as wide as words stay floats.
-function vectors.words(dtype, v)
+local function words(dtype, v)
   local bytes = names.bytes(dtype)
   if bytes >= 4 then return names.memory_name(dtype), names.memory_type(dtype), v end
   if v == 1 then return names.memory_name(dtype), names.memory_type(dtype), 1 end
@@ -28,7 +28,7 @@ end
 
 -- The v elements in words called `name`0 .., as expressions of the type that memory has.
 function vectors.elements(dtype, v, name)
-  local _, _, n = vectors.words(dtype, v)
+  local _, _, n = words(dtype, v)
   local elements, bits = {}, 8 * names.bytes(dtype)
   for e = 0, v - 1 do
     local word, shift = e * n // v, e * bits % 32
@@ -72,7 +72,7 @@ end
 -- where several elements share one, and the words.
 function vectors.rounded(p, dtype, values, name, from)
   local v = #values
-  local _, c_type, n = vectors.words(dtype, v)
+  local _, c_type, n = words(dtype, v)
   local lines, items = {}, {}
   for w = 0, n - 1 do
     local mine = table.move(values, w * v // n + 1, (w + 1) * v // n, 1, {})

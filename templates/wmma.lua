@@ -168,7 +168,7 @@ local function take(p, add)
   end
   local suffix, c_type, n = vectors.words(p.type_acc, v)
   add(("%s %s;"):format(c_type, names.list("s", 0, n - 1)))
-  add(("gg_lds_%s(%s, %s);"):format(names.vector(suffix, n), names.list("&s", 0, n - 1), at))
+  add(("gg_lds_%s(%s, %s);"):format(suffix, names.list("&s", 0, n - 1), at))
   own = vectors.elements(p.type_acc, v, "s")
   if p.type_acc == "s32" then
     for e = 1, v do own[e] = "(int)" .. own[e] end
