@@ -13,8 +13,9 @@
  * ---------------------------------------------------------------------------------- */
 
 static bool alike(const kernel_plan *a, const kernel_plan *b) {
-  return a->type_a == b->type_a && a->type_b == b->type_b && a->type_d == b->type_d &&
-         a->type_acc == b->type_acc && a->layout == b->layout && a->arch == b->arch;
+  return a->family != FAMILY_REPACK && a->type_a == b->type_a && a->type_b == b->type_b &&
+         a->type_d == b->type_d && a->type_acc == b->type_acc && a->layout == b->layout &&
+         a->arch == b->arch;
 }
 
 static bool contiguous(const kernel_plan *p, int operand, const model_problem *size,
@@ -27,29 +28,56 @@ static bool contiguous(const kernel_plan *p, int operand, const model_problem *s
   return turned;
 }
 
-/* Would dense matrices of this size have the alignment that the kernel asks? */
-static bool dense_is_aligned(const kernel_plan *p, const model_problem *size) {
+/* Has a dense operand of this size (0 to 2: A, B, D) the alignment that the kernel asks? */
+static bool dense_is_aligned(const kernel_plan *p, int operand, const model_problem *size) {
   const int asked[3] = {p->align_a, p->align_b, p->align_d};
-  for (int i = 0; i < 3; ++i) {
-    double extent;
-    contiguous(p, i, size, &extent);
-    if (asked[i] > 1 && fmod(extent * (i < 2 ? p->element : p->element_d), asked[i]) != 0)
-      return false;
-  }
-  return true;
+  double extent;
+  contiguous(p, operand, size, &extent);
+  return asked[operand] <= 1 ||
+         fmod(extent * (operand < 2 ? p->element : p->element_d), asked[operand]) == 0;
 }
 
-/* The fastest predicted kernel like `like` for dense matrices of this size; NULL: none takes it. */
+/* Seconds of the fastest pass that copies A (0) or B row by row; 0: the specs bring none. */
+static double copy_seconds(const explain_job *j, int operand, int element,
+                           const model_problem *size) {
+  double bytes = size->k * (operand == 0 ? size->m : size->n) * size->batch * element, best = 0;
+  for (size_t i = 0; i < j->set.count; ++i) {
+    const kernel_plan *p = &j->set.kernels[i].plan;
+    if (p->family != FAMILY_REPACK || p->element != element || p->turn_a) continue;
+    double seconds = (p->overhead_ns + 2 * bytes / p->copy_gbs) * 1e-9;
+    if (best == 0 || seconds < best) best = seconds;
+  }
+  return best;
+}
+
+/* Seconds of the copies that dense operands of this size need; below 0: no copy helps. */
+static double copies_of(const explain_job *j, const kernel_plan *p, const model_problem *size) {
+  double seconds = 0;
+  for (int i = 0; i < 3; ++i) {
+    if (dense_is_aligned(p, i, size)) continue;
+    double copy = i < 2 ? copy_seconds(j, i, i ? dtype_bytes(p->type_b) : p->element, size) : 0;
+    if (copy == 0) return -1;
+    seconds += copy;
+  }
+  return seconds;
+}
+
+/* The fastest predicted kernel like `like` for dense matrices of this size, with copies of A and B
+ * that it needs; NULL: none takes it. */
 static const kernel *fastest(const explain_job *j, const kernel_plan *like, const char *problem,
-                             bool padded, double *seconds) {
+                             double *seconds, double *copies) {
   const kernel *best = NULL;
   for (size_t i = 0; i < j->set.count; ++i) {
     const kernel *k = &j->set.kernels[i];
     if (!alike(&k->plan, like) || (j->o->kernel && !explain_wanted(j, k))) continue;
     sheet s = sheet_of(&k->plan);
     sheet_fit f = sheet_fit_of(&s, problem);
-    if (f.lacks || !(padded || dense_is_aligned(&k->plan, &f.size))) continue;
-    if (!best || f.prediction.seconds < *seconds) best = k, *seconds = f.prediction.seconds;
+    double copying = copies_of(j, &k->plan, &f.size);
+    if (f.lacks || copying < 0) continue;
+    if (best && f.prediction.seconds + copying >= *seconds) continue;
+    best = k;
+    *seconds = f.prediction.seconds + copying;
+    *copies = copying;
   }
   return best;
 }
@@ -77,20 +105,27 @@ static void padded_text(const char *problem, const kernel_plan *p, char text[64]
   snprintf(text, 64, "%.0fx%.0fx%.0fx%.0f", size[0], size[1], size[2], f.size.batch);
 }
 
-static void warn_alignment(explain_job *j, const kernel *k, const char *problem, double seconds) {
+static void warn_alignment(explain_job *j, const kernel *k, const char *problem, double seconds,
+                           double copies) {
   const kernel_plan *p = &k->plan;
-  char text[64], now[32], then[32];
-  double pad, was, better = 0;
+  char text[64], now[32], then[32], takes[80], copying[32];
+  double pad, was, better = 0, none = 0;
   padded_text(problem, p, text, &pad, &was);
   if (pad == 0) return;
-  const kernel *other = fastest(j, p, text, false, &better);
-  if (!other || other == k || better > 0.95 * seconds) return;
+  const kernel *other = fastest(j, p, text, &better, &none);
+  if (!other || (other == k && copies == 0) || better > 0.95 * seconds) return;
+  if (copies > 0)
+    snprintf(takes, sizeof takes, "operands are copied first, in %s, for",
+             sheet_seconds(copies, copying));
+  else
+    snprintf(takes, sizeof takes, "the call is taken by");
   spec_report(
       k->specs[0], j->d, DIAG_WARNING, SPEC_LAYOUT, "unaligned",
       "%s (%s): rows of %.0f elements are %.0f B, no multiple of 16, so copies of 16 bytes are "
-      "out and %s takes the call: predicted %s; with a leading dimension of %.0f %s would take "
-      "it: %s; pad rows to %.0f",
-      problem, spec_layout_name(p->layout), was, was * p->element, p->name,
+      "out and %s %s: predicted %s; with a leading dimension of %.0f %s would take it: %s; pad "
+      "rows "
+      "to %.0f",
+      problem, spec_layout_name(p->layout), was, was * p->element, takes, p->name,
       sheet_seconds(seconds, now), pad, other->plan.name, sheet_seconds(better, then), pad);
 }
 
@@ -201,11 +236,11 @@ void explain_warn(explain_job *j) {
     const char *problem = j->o->problems[x];
     for (size_t i = 0; i < j->set.count; ++i) {
       const kernel *k = &j->set.kernels[i];
-      double seconds = 0;
-      if (fastest(j, &k->plan, problem, false, &seconds) != k) continue;
+      double seconds = 0, copies = 0;
+      if (fastest(j, &k->plan, problem, &seconds, &copies) != k) continue;
       sheet s = sheet_of(&k->plan);
       sheet_fit f = sheet_fit_of(&s, problem);
-      warn_alignment(j, k, problem, seconds);
+      warn_alignment(j, k, problem, seconds, copies);
       warn_waves(j, k, &f);
       warn_reuse(j, k, &f);
     }

@@ -234,11 +234,28 @@ static void put_problem(explain_job *j, const sheet *s, const char *problem, siz
   sums(j, s, &f, out);
 }
 
-static void put_kernel(explain_job *j, emitter *e, const kernel *k, buf *out) {
-  char id[192];
-  sheet s = sheet_of(&k->plan);
-  const kernel_plan *p = &k->plan;
+/* A pass over operands multiplies nothing: all it takes is bytes. */
+static void put_pass(const kernel_plan *p, buf *out) {
+  buf_printf(out, ":%d.</p>\n<p>%.1f us + (bytes read + bytes written) / %d GB/s</p>\n",
+             p->spec->line, p->overhead_ns / 1e3, p->copy_gbs);
+}
+
+/* What a product's kernel does, for one problem after the other. */
+static void put_product(explain_job *j, const kernel_plan *p, buf *out) {
   static const char usual[] = "4096x4096x4096";
+  char id[192];
+  sheet s = sheet_of(p);
+  buf_printf(out, ":%d.</p>\n<div class=\"figures\">\n", p->spec->line);
+  html_shared(&s, figure_id(id, p->name, "shared", 0), out);
+  html_ring(&s, figure_id(id, p->name, "ring", 0), out);
+  buf_puts(out, "</div>\n");
+  size_t count = j->o->problem_count ? j->o->problem_count : 1;
+  for (size_t i = 0; i < count; ++i)
+    put_problem(j, &s, j->o->problem_count ? j->o->problems[i] : usual, i, out);
+}
+
+static void put_kernel(explain_job *j, emitter *e, const kernel *k, buf *out) {
+  const kernel_plan *p = &k->plan;
   buf_printf(out, "<article id=\"%s\" aria-labelledby=\"%s-h\">\n<h2 id=\"%s-h\">%s</h2>\n",
              p->name, p->name, p->name, p->name);
   buf_printf(
@@ -248,13 +265,10 @@ static void put_kernel(explain_job *j, emitter *e, const kernel *k, buf *out) {
       spec_family_name(p->family), p->tile_m, p->tile_n, p->tile_k, p->threads, p->stages,
       p->stages == 1 ? "" : "s", p->shared_bytes, p->spec->gpu.name);
   html_text(out, base_name(p->spec->file));
-  buf_printf(out, ":%d.</p>\n<div class=\"figures\">\n", p->spec->line);
-  html_shared(&s, figure_id(id, p->name, "shared", 0), out);
-  html_ring(&s, figure_id(id, p->name, "ring", 0), out);
-  buf_puts(out, "</div>\n");
-  size_t count = j->o->problem_count ? j->o->problem_count : 1;
-  for (size_t i = 0; i < count; ++i)
-    put_problem(j, &s, j->o->problem_count ? j->o->problems[i] : usual, i, out);
+  if (p->family == FAMILY_REPACK)
+    put_pass(p, out);
+  else
+    put_product(j, p, out);
   plan_table(p, out);
   listing(j, e, k, out);
   buf_puts(out, "</article>\n");

@@ -42,6 +42,13 @@ bool plan_pass_spec(const kernel_spec *asker, int type, plan_pass pass, kernel_s
   return out->value[SPEC_DTYPE_A] != GG_NONE;
 }
 
+/* Blocks an SM: what registers give without spills, and threads allow. */
+static void set_blocks(plan_builder *b, int wanted) {
+  int most = b->gpu->threads_sm >= BLOCK ? b->gpu->threads_sm / BLOCK : 1;
+  plan_set(b, PLAN_min_blocks, wanted < most ? wanted : most,
+           "%d B in flight a block cover the memory's latency", BLOCK * b->plan->copies_a * CHUNK);
+}
+
 /* Lanes along a row: a warp for the longest runs, 8 where rows are short. */
 static void choose_rows(plan_builder *b, bool slim) {
   kernel_plan *p = b->plan;
@@ -52,8 +59,7 @@ static void choose_rows(plan_builder *b, bool slim) {
       p->copy_lanes_a, p->copies_a, CHUNK, p->element);
   SET(registers, 28 + 4 * (p->copies_a + 1) + 12, "%d granules of 4 words, words of two; addresses",
       p->copies_a + 1);
-  SET(min_blocks, 4, "%d B in flight a block cover the memory's latency",
-      BLOCK * p->copies_a * CHUNK);
+  set_blocks(b, 4);
   SET(shared_bytes, 0, "shuffles");
   SET(swizzle, 0, "no shared memory");
   SET(copy_gbs, b->gpu->hbm_gbs / 200 * 177, "0.885 of %d (measured, H200: 4250 of 4800)",
@@ -74,8 +80,7 @@ static void choose_square(plan_builder *b) {
       p->copy_lanes_a);
   SET(registers, 28 + 18 * p->copies_a, "%d granules of 4 words, next ones, addresses",
       p->copies_a);
-  SET(min_blocks, p->copies_a > 2 ? 4 : 5, "%d B in flight a block cover the memory's latency",
-      BLOCK * p->copies_a * CHUNK);
+  set_blocks(b, p->copies_a > 2 ? 3 : 5);
   SET(shared_bytes, p->tile_m * row, "%d rows x %d B", p->tile_m, row);
   SET(swizzle, 1, "16-byte chunks XOR (row / %d mod 8): no bank is asked twice either way",
       CHUNK / p->element);
@@ -126,7 +131,7 @@ void plan_make_repack(plan_builder *b) {
   SET(multiple_k, 1, "no k");
   SET(min_k, 0, "no k");
   SET(overhead_ns, 2000, "launch, first loads and last stores (measured, H200)");
-  SET(code_bytes, 12288, "straight code, no loop");
+  SET(code_bytes, turned ? 16384 : 12288, "straight code, no loop");
   SET(compile_seconds, 30, "budget of every kernel");
   plan_occupancy(b);
   snprintf(p->name, sizeof p->name, "sm%d_repack_b%d%s", p->arch, 8 * p->element,

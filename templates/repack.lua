@@ -146,21 +146,21 @@ function repack:turn(at)
   end
   add("unsigned %s;", names.list("w", 0, count - 1))
   for i = 0, count - 1 do add("gg_lds_u32(&w%d, %s);", i, repack.plus(at, self.row_bytes * i)) end
-  for word = 0, 3 do
+  for o = 0, 3 do
     if self.e == 4 then
-      add("const unsigned c0_%d = w%d;", word, word)
+      add("const unsigned c0_%d = w%d;", o, o)
     elseif self.e == 2 then
-      local a, b = "w" .. 2 * word, "w" .. 2 * word + 1
-      prmt("c0_" .. word, a, b, "5410")
-      prmt("c1_" .. word, a, b, "7632")
+      local a, b = "w" .. 2 * o, "w" .. 2 * o + 1
+      prmt("c0_" .. o, a, b, "5410")
+      prmt("c1_" .. o, a, b, "7632")
     else
-      local w = 4 * word
+      local w = 4 * o
       for half, selector in ipairs { "5140", "7362" } do
-        local t = ("t%d_%d_"):format(word, half)
+        local t = ("t%d_%d_"):format(o, half)
         prmt(t .. "0", "w" .. w, "w" .. w + 1, selector)
         prmt(t .. "1", "w" .. w + 2, "w" .. w + 3, selector)
-        prmt(("c%d_%d"):format(2 * half - 2, word), t .. "0", t .. "1", "5410")
-        prmt(("c%d_%d"):format(2 * half - 1, word), t .. "0", t .. "1", "7632")
+        prmt(("c%d_%d"):format(2 * half - 2, o), t .. "0", t .. "1", "5410")
+        prmt(("c%d_%d"):format(2 * half - 1, o), t .. "0", t .. "1", "7632")
       end
     end
   end
