@@ -19,7 +19,7 @@
 static const struct {
   const char *kernel, *problem;
 } pairs[] = {
-    {"naive f32 nn full", "16x16x12"},     {"naive f32 nn narrow", "15x13x11"},
+    {"naive f32 nn full", "16x16x12"},     {"naive_f32_nn_16x16_narrow", "15x13x11"},
     {"smem nn full", "16x16x48"},          {"smem nn narrow", "15x13x37"},
     {"simt tn_ t4x4_s3 edge", "28x28x41"}, {"simt nn_ t4x4_k2_s3 narrow", "31x29x41"},
     {"wmma nt edge", "31x28x136"},         {"wmma nt narrow", "31x29x137"},
