@@ -26,7 +26,7 @@ const char cli_help[] =
     "  --problem MxNxK[xBATCH]   check, explain: this problem (repeatable)\n"
     "  --kernel NAME      check, explain: only this kernel (check: repeatable)\n"
     "  --expect P%        explain: what P per cent of the peak needs\n"
-    "  --html FILE        explain: write a page with figures instead\n"
+    "  --html FILE, --ncu CSV    explain: as a page; beside a profile's figures\n"
     "  --sweep [--measured CSV]  explain: a line for each point, beside its time\n"
     "  --seed N, --schedules N   check: seed; random schedules of a kernel (5)\n"
     "  --json             check, explain, list, gpus: JSON on stdout\n"
@@ -166,6 +166,7 @@ static bool set_output(const parser *p, const char *value) {
 SETTER(templates, text, value)
 SETTER(html, text, value)
 SETTER(measured, text, value)
+SETTER(ncu, text, value)
 SETTER(sweep, flag, true)
 SETTER(json, flag, true)
 SETTER(force, flag, true)
@@ -190,6 +191,7 @@ static const struct option {
     {"--kernel", VALUE_TEXT, ON(CHECK) | ON(EXPLAIN), set_kernel},
     {"--expect", VALUE_TEXT, ON(EXPLAIN), set_expect},
     {"--html", VALUE_TEXT, ON(EXPLAIN), set_html},
+    {"--ncu", VALUE_TEXT, ON(EXPLAIN), set_ncu},
     {"--sweep", VALUE_NONE, ON(EXPLAIN), set_sweep},
     {"--measured", VALUE_TEXT, ON(EXPLAIN), set_measured},
     {"--seed", VALUE_TEXT, ON(CHECK), set_seed},
@@ -235,6 +237,8 @@ static bool check_whole(const parser *p) {
   if (!takes_specs && a->file_count)
     return fail(p, "'%.60s': this command takes no files", a->files[0]);
   if (a->measured && !a->sweep) return fail(p, "%s goes with --sweep", "--measured");
+  if (a->ncu && (a->sweep || a->html || a->json || a->problem_count > 1))
+    return fail(p, "%s takes one --problem, and neither --sweep, --html nor --json", "--ncu");
   if (a->sweep && (a->kernel_count || a->expect > 0 || a->problem_count > 1))
     return fail(p, "%s takes one --problem, and neither --kernel nor --expect", "--sweep");
   if (a->command == COMMAND_GENERATE && !a->output && !a->dump)

@@ -26,7 +26,8 @@ typedef struct cli_arguments {
   size_t problem_count;
   const char **kernels; /* owned like files; explain takes one */
   size_t kernel_count;
-  const char *output, *prefix, *templates, *dump, *gpu, *html, *measured; /* NULL: not given */
+  const char *output, *prefix, *templates, *dump, *gpu, *html, *measured,
+      *ncu; /* NULL: not given */
   uint64_t seed;
   int schedules; /* -1: not given */
   double expect; /* per cent; 0: not given */

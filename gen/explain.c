@@ -6,6 +6,7 @@
  * stdout, and --json always gives one valid value.
  */
 #include "explain.h"
+#include "explain_ncu.h"
 #include "explain_parts.h"
 #include "explain_sheet.h"
 #include "explain_sweep.h"
@@ -87,6 +88,27 @@ static void print_point(const kernel_spec *s, buf *out) {
     if (s->value[f] != SPEC_UNSET)
       buf_printf(out, " %s=%s", spec_field_name((spec_field)f),
                  spec_value_text((spec_field)f, s->value[f], scratch));
+}
+
+/* Profiled kernels of the specs alone, each with what the profile says. */
+static void explain_profiles(explain_job *j) {
+  size_t known = 0;
+  for (size_t i = 0; i < j->set.count; ++i) {
+    const kernel *k = &j->set.kernels[i];
+    const ncu_kernel *measured = ncu_find(&j->profile, k->plan.name);
+    if (!measured || !explain_wanted(j, k)) continue;
+    ++known;
+    buf_printf(&j->out, "== %s\n", k->plan.name);
+    sheet s = sheet_of(&k->plan);
+    sheet_fit f;
+    if (j->o->problem_count) f = sheet_fit_of(&s, j->o->problems[0]);
+    explain_profile(&s, j->o->problem_count ? &f : NULL, measured, &j->out);
+    buf_puts(&j->out, "\n");
+  }
+  if (!known)
+    diag_add(j->d, DIAG_ERROR, j->o->ncu, 0, "--ncu", "no-kernel",
+             "of its %zu kernels (the first is %.80s) the specs ask for none", j->profile.count,
+             j->profile.count ? j->profile.kernels[0].name : "-");
 }
 
 static void explain_text(explain_job *j) {
@@ -192,13 +214,15 @@ static exit_code run(const explain_options *o, void (*print)(explain_job *)) {
   if (!j.d) return EXIT_INTERNAL;
   bool ok = kernel_set_load(&j.set, o->specs, o->spec_count, o->gpu, j.d);
   if (ok && o->gpu && print == explain_text) load_base(&j);
+  if (ok && o->ncu) ok = ncu_load(&j.profile, o->ncu, j.d);
   if (ok && o->kernel && kernel_set_find(&j.set, o->kernel) < 0) {
     diag_add(j.d, DIAG_ERROR, NULL, 0, "--kernel", "no-kernel",
              "no spec asks for '%.100s'; `gemmgen list` names them", o->kernel);
     ok = false;
   }
   if (ok) print(&j);
-  if (ok && print != list_text && print != list_json) explain_warn(&j);
+  if (ok && print != list_text && print != list_json && !o->ncu) explain_warn(&j);
+  ok = ok && diag_errors(j.d) == 0;
   fflush(stdout);
   diag_print(j.d, stderr);
   exit_code code = exit_code_of(j.d, false);
@@ -208,6 +232,7 @@ static exit_code run(const explain_options *o, void (*print)(explain_job *)) {
     code = explain_print(&j.out);
   kernel_set_free(&j.set);
   kernel_set_free(&j.base);
+  ncu_free(&j.profile);
   diag_free(j.d);
   return code;
 }
@@ -234,6 +259,7 @@ static void explain_html(explain_job *j) {
 
 exit_code explain(const explain_options *o) {
   if (o->sweep) return explain_sweep(o);
+  if (o->ncu) return run(o, explain_profiles);
   return run(o, o->html ? explain_html : o->json ? explain_json : explain_text);
 }
 

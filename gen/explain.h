@@ -13,6 +13,7 @@ typedef struct explain_options {
   size_t problem_count;
   const char *html;     /* a page is written there as well; NULL: not */
   double expect;        /* per cent of the peak that is asked after; 0: not */
+  const char *ncu;      /* a profile to diagnose; NULL: none */
   bool sweep;           /* one line for each point of the specs */
   const char *measured; /* with sweep: gemmbench's CSV; NULL: none */
   bool json;

@@ -4,12 +4,14 @@
 
 #include "explain.h"
 #include "kernel_set.h"
+#include "ncu.h"
 
 typedef struct explain_job {
   const explain_options *o;
   diag *d;
   kernel_set set;
-  kernel_set base; /* with --gpu: the same specs on the cards that they name; else empty */
+  kernel_set base;     /* with --gpu: the same specs on the cards that they name; else empty */
+  ncu_profile profile; /* with --ncu */
   buf out;
 } explain_job;
 

@@ -80,6 +80,7 @@ static explain_options explain_options_of(const cli_arguments *a) {
                            .problems = a->problems,
                            .problem_count = a->problem_count,
                            .html = a->html,
+                           .ncu = a->ncu,
                            .sweep = a->sweep,
                            .measured = a->measured,
                            .expect = a->expect,
