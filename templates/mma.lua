@@ -42,7 +42,7 @@ local function array(p, o, set, group)
 end
 
 -- Row and byte in it that the lane reads first, both of the warp's part of a stage.
-local function lane_place(p, f)
+local function lane_place(f)
   local a = f.o == "a"
   local warp = ("warp_%s * %d"):format(f.mn, f.extent)
   local warp_bytes = ("warp_%s * %d"):format(f.mn, f.extent * f.element)
@@ -64,7 +64,7 @@ end
 function mma.fragment_bases(p)
   local lines = {}
   for _, f in ipairs { operands(p) } do
-    local row, byte = lane_place(p, f)
+    local row, byte = lane_place(f)
     lines[#lines + 1] = ("const int %s_row = %s;"):format(f.o, row)
     if f.flip then byte = ("((%s) ^ (%s) * 16)"):format(byte, swizzle.text(f.flip, f.o .. "_row"))
     else byte = "(" .. byte .. ")" end
@@ -223,9 +223,9 @@ local function products(p, set)
   end
   for _, f in ipairs { A, B } do
     for group = 0, f.groups - 1 do
-      local at = last[f.o .. group]
-      ends[at] = ends[at] or {}
-      table.insert(ends[at], f.o .. group)
+      local line = last[f.o .. group]
+      ends[line] = ends[line] or {}
+      table.insert(ends[line], f.o .. group)
     end
   end
   return lines, ends
@@ -234,10 +234,10 @@ end
 function mma.step(p, set, loads, copies, first)
   local lines, ends = products(p, set)
   if mma.late(p) and #loads > 0 then
-    for at, line in ipairs(lines) do
+    for number, line in ipairs(lines) do
       local late = {}
-      for _, group in ipairs(ends[at] or {}) do names.append(late, loads.by[group]) end
-      if #late > 0 then lines[at] = { line, late } end
+      for _, group in ipairs(ends[number] or {}) do names.append(late, loads.by[group]) end
+      if #late > 0 then lines[number] = { line, late } end
     end
     loads = {}
   end

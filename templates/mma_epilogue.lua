@@ -59,7 +59,8 @@ function epilogue.memory_map(p)
       pitch - p.warp_n, element, what)
   end
   add("// In %s each warp has a part of its own for %d rows of %s.", p.d_reuses and
-    "the stage that is free after a tile's last products" or "what is behind the ring", p.d_rows, not has_sums(p) and "D" or not has_direct(p) and "sums" or "sums or D")
+    "the stage that is free after a tile's last products" or "what is behind the ring", p.d_rows,
+    not has_sums(p) and "D" or not has_direct(p) and "sums" or "sums or D")
   add("enum {")
   if has_direct(p) then constants("D", p.pitch_d, p.element_d, "D") end
   if has_sums(p) then constants("SUM", p.pitch_sums, names.bytes(p.type_acc), "sums") end
@@ -170,7 +171,8 @@ local function declare(w)
   end
   local function pointer(const, name, operand, dtype, stride, ld)
     local T = names.memory_type(dtype)
-    add("%s%s *const %s = (%s%s *)p.%s + batch * p.%s + %s * p.%s + %s;", const, T, name, const, T, operand, stride, row,
+    add("%s%s *const %s = (%s%s *)p.%s + batch * p.%s + %s * p.%s + %s;", const, T, name, const, T, operand, stride,
+      row,
       ld, column)
   end
   pointer("", "d", "d", p.type_d, "stride_d", "ldd")
@@ -349,7 +351,8 @@ local function sums(p, reads)
   lines[#lines + 1] = ("%s %s;"):format(names.c_type(p.type_epilogue), names.list("x", 0, w.v - 1))
   if w.even then
     for e = 0, w.v - 1 do
-      names.append(lines, steps.column(p, "_" .. e, plus("warp_column + d_column", e), w.guarded and "d_column < n_left" or nil))
+      names.append(lines, steps.column(p, "_" .. e, plus("warp_column + d_column", e),
+        w.guarded and "d_column < n_left" or nil))
     end
   end
   return names.append(lines, rows(p, function(i, h, slot) return sum_row(p, i, h, slot) end,

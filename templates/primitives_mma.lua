@@ -50,7 +50,8 @@ static __device__ __forceinline__ void %s(%s *d, const %s *a, const %s *b) {
                "%s, %s, %s, %s;"
                : %s
                : %s, %s);
-}]]):format(name, c_types[d_type], ab_type, ab_type, shape, d_type == "f64" and ".rn" or "", d_type, a_type, b_type, d_type,
+}]]):format(name, c_types[d_type], ab_type, ab_type, shape, d_type == "f64" and ".rn" or "", d_type, a_type, b_type,
+    d_type,
     registers(0, nd), registers(nd, na), registers(nd + na, nb), registers(0, nd),
     list(nd, ('"+%s"(d[#])'):format(constraints[d_type])), list(na, ('"%s"(a[#])'):format(ab)),
     list(nb, ('"%s"(b[#])'):format(ab))) }
