@@ -279,8 +279,8 @@ void plan_make_wgmma(plan_builder *b) {
     SET(layout, LAYOUT_NT, "%s is read K-major only: passes turn operands of layout %s first",
         dtype_name(p->type_a), spec_layout_name(p->layout));
   }
-  plan_refuse_parts(b);
   if (b->result == PLAN_OK) choose_tile(b);
+  if (b->result == PLAN_OK) plan_wgmma_parts(b);
   if (b->result == PLAN_OK) choose_groups(b);
   if (b->result == PLAN_OK) choose_walk(b);
   if (b->result == PLAN_OK) choose_operands(b);

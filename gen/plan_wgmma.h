@@ -14,6 +14,9 @@ int plan_wgmma_first(const kernel_plan *p);
 int plan_wgmma_second(const kernel_plan *p);
 /* What tile.n is a multiple of. */
 int plan_wgmma_step_n(const kernel_plan *p);
+/* Refuses scales that come every 128 of k where sums are not promoted as often, and scales of B for
+ * each column. */
+void plan_wgmma_parts(plan_builder *b);
 /* Registers and copies of the warpgroup that turns B, where path_b says so. */
 void plan_wgmma_loader(plan_builder *b);
 /* Panels of D where the tensor cores compute it transposed. */

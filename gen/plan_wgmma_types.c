@@ -5,6 +5,7 @@
  * 16-bit types may lie MN-major; the others only K-major. fp8 sums keep about 14 bits inside the
  * tensor core and are moved into f32 registers every 128 of k unless fast_accum is asked.
  */
+#include "plan_epilogue.h"
 #include "plan_wgmma.h"
 
 static bool is_fp8(int type) {
@@ -121,6 +122,21 @@ void plan_wgmma_loader(plan_builder *b) {
   SET(consumer_registers, consumer,
       "sums, operands and addresses; %d x %d + %d are not more than %d x %d at entry", p->groups,
       consumer, producer, p->groups + 1, b->gpu->registers_sm / p->threads / 8 * 8);
+}
+
+void plan_wgmma_parts(plan_builder *b) {
+  const kernel_plan *p = b->plan;
+  if (p->promote_k == 0)
+    plan_refuse_parts(b);
+  else if (p->scale_b == GG_SCALING_GROUP)
+    plan_refuse(b, SPEC_SCALE_B, "scaling",
+                "group: a scale for each column and 128 of k is more than a thread of family wgmma "
+                "loads beside its sums; use \"block\", or swap A and B");
+  else if (p->scale_b == GG_SCALING_BLOCK && PROMOTE_K % p->tile_n != 0)
+    plan_refuse(
+        b, SPEC_TILE_N, "tile-multiple",
+        "%d columns lie in several blocks of 128 that have a scale of B each; use 64 or 128",
+        p->tile_n);
 }
 
 int plan_wgmma_first(const kernel_plan *p) {

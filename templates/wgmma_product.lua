@@ -8,11 +8,14 @@ local names = use("names")
 local product = {
   methods = {
     "copies", "descriptors", "fragments", "accumulators", "clear", "instruction", "products", "begin_loop",
-    "load_fragments", "k_block", "end_loop", "loop_text",
+    "load_fragments", "load_factors", "k_block", "end_loop", "loop_text",
   },
 }
 
 local ROW = 128 -- bytes of a swizzled row
+
+-- Scales that come every 128 of k.
+local function by_block(scaling) return scaling == "group" or scaling == "block" end
 
 -- TMA loads of one k block: x is the coordinate along the operand's contiguous axis.
 function product:copies()
@@ -142,7 +145,30 @@ end
 -- read it are known to be done while the next ones already run. Promoted sums are read after each block, so
 -- that there is nothing to wait for later: while one warpgroup adds, the instructions of another run.
 function product:begin_loop()
-  if self.promoted then return self:clear() end
+  if self.promoted then
+    local p, lines = self.p, self:clear()
+    local first = ("m0 + %s"):format(self:first_row())
+    local all = self.split and "k_all" or "k_blocks"
+    if p.scale_a == "group" then
+      names.append(lines, {
+        ("const gg_i64 first = %s%s;"):format(first, self:lane_row()),
+        ("const float *const scales_a = (const float *)p.scale_a + batch * %s * p.m + first;"):format(all),
+      })
+    elseif p.scale_a == "block" then
+      names.append(lines, {
+        "const gg_i64 blocks_m = (p.m + 127) / 128;",
+        ("const gg_i64 first = %s0;"):format(first),
+        ("const float *const scales_a = (const float *)p.scale_a + batch * %s * blocks_m;"):format(all),
+      })
+    end
+    if p.scale_b == "block" then
+      names.append(lines, {
+        "const gg_i64 blocks_n = (p.n + 127) / 128;",
+        ("const float *const scales_b = (const float *)p.scale_b + batch * %s * blocks_n + n0 / 128;"):format(all),
+      })
+    end
+    return lines
+  end
   return self.p.from_registers and {} or { "int before = stage;" }
 end
 
@@ -150,7 +176,10 @@ end
 function product:loop_text()
   local p = self.p
   local text = ("%d instructions of k %d a block; "):format(self.steps, p.inst_k)
-  if self.promoted then return text .. ("each %d of k are added in f32"):format(p.promote_k) end
+  if self.promoted then
+    return text .. ("each %d of k are %sadded in f32"):format(p.promote_k,
+      (by_block(p.scale_a) or by_block(p.scale_b)) and "scaled and " or "")
+  end
   if p.from_registers then
     return text .. ("%s comes through registers, loaded while another warpgroup computes"):format(self.first:upper())
   end
@@ -173,18 +202,57 @@ function product:load_fragments()
   return lines
 end
 
--- acc += part
+-- Scales of a k block: of a lane's rows (group) or of 128 of them, and of the tile's columns, which lie in one
+-- block. They are on their way while the products run.
+function product:load_factors()
+  local p, lines = self.p, {}
+  local kb = self.split and "(k_first + kb)" or "kb"
+  local function add(text) lines[#lines + 1] = text end
+  for i = 0, self.blocks - 1 do
+    if p.scale_a == "group" then
+      for half = 0, 1 do
+        local row = self:instruction_row(i, half)
+        add(("float factor%d_%d = 0.0f;"):format(i, half))
+        add(("if (first%s < p.m) gg_ldg_f32(&factor%d_%d, scales_a + %s * p.m%s);"):format(plus(row), i, half, kb,
+          plus(row)))
+      end
+    elseif p.scale_a == "block" then
+      local row = plus(i * 64)
+      add(("float factor%d_0 = 0.0f;"):format(i))
+      add(("if (first%s < p.m) gg_ldg_f32(&factor%d_0, scales_a + %s * blocks_m + (first%s) / 128);"):format(row, i, kb,
+        row))
+    end
+  end
+  if p.scale_b == "block" then
+    add("float factor_b;")
+    add(("gg_ldg_f32(&factor_b, scales_b + %s * blocks_n);"):format(kb))
+  end
+  return lines
+end
+
+-- acc += part, each 128 of k by its scales.
 local function promote(self, i)
-  local lines = {}
+  local p, lines = self.p, {}
+  local of_a, of_b = by_block(p.scale_a), p.scale_b == "block"
+  if of_a and of_b then
+    for half = 0, p.scale_a == "group" and 1 or 0 do
+      local name = ("factor%d_%d"):format(i, half)
+      lines[#lines + 1] = ("%s = gg_mul_f32(%s, factor_b);"):format(name, name)
+    end
+  end
   for x = 0, self.count - 1 do
-    lines[#lines + 1] = ("acc%d[%d] = gg_add_f32(acc%d[%d], part[%d]);"):format(i, x, i, x, x)
+    local acc = ("acc%d[%d]"):format(i, x)
+    local factor = of_a and ("factor%d_%d"):format(i, p.scale_a == "group" and x // 2 % 2 or 0) or "factor_b"
+    lines[#lines + 1] = (of_a or of_b) and ("%s = fmaf(part[%d], %s, %s);"):format(acc, x, factor, acc)
+      or ("%s = gg_add_f32(%s, part[%d]);"):format(acc, acc, x)
   end
   return lines
 end
 
 function product:k_block()
   if self.promoted then
-    local lines = { STAGE_AT }
+    local lines = self:load_factors()
+    lines[#lines + 1] = STAGE_AT
     for i = 0, self.blocks - 1 do
       lines[#lines + 1] = "gg_wgmma_fence();"
       for s = 0, self.steps - 1 do

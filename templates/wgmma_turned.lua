@@ -55,6 +55,15 @@ function turned:apply(what)
   local any = what.c or what.store or what.rest and steps.any(p) or what.scale and steps.scaled(p, "x", {}) ~= "x"
   if not any then return lines end
   local function add(list) for _, line in ipairs(list) do lines[#lines + 1] = "  " .. line end end
+  local columns = steps.has_columns(p) and (what.rest or what.scale)
+  if not (columns or steps.has_rows(p) or #matrices(p, what) > 0 or what.rest and p.absmax) then -- the same everywhere
+    for j = 0, p.tile_m // 8 - 1 do
+      for e = 0, 1 do
+        for _, acc in ipairs(self:lane_columns(j, e)) do names.append(lines, one(p, what, acc, 0)) end
+      end
+    end
+    return lines
+  end
   lines[1] = "{"
   add {
     "const gg_i64 row = m0 + lane % 4 * 2;",
@@ -68,7 +77,7 @@ function turned:apply(what)
       m[4]) }
     if not m[5] then add { ("%s %s_raw;"):format(T, m[1]) } end
   end
-  if steps.has_columns(p) and (what.rest or what.scale) then
+  if columns then
     for v = 0, 2 * self.blocks - 1 do
       add(steps.column(p, tostring(v), ("(column + %d)"):format(v), ("%d < left"):format(v)))
     end

@@ -12,8 +12,8 @@
 
 static const seeded_fault types_faults[] = {
     /* -- Sums of fp8, promoted -- */
-    {"sums of a k block not promoted", SHORT, "acc0[0] = gg_add_f32(acc0[0], part[0]);",
-     "acc0[0] = part[0];", 1, "wrong-value", NULL, NULL, 0},
+    {"sums of a k block not promoted", SHORT, "acc0[0] = fmaf(part[0], factor0_0, acc0[0]);",
+     "acc0[0] = gg_mul_f32(part[0], factor0_0);", 1, "wrong-value", NULL, NULL, 0},
     {"sums promoted that the next k block still has", SHORT, "desc_b0 + stage_at, 0);",
      "desc_b0 + stage_at, kb > 0);", 1, "wrong-value", NULL, NULL, 0},
     {"promoted sums of the tile before kept", SHORT,
@@ -27,6 +27,14 @@ static const seeded_fault types_faults[] = {
      "        if (in_group == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)stage);\n"
      "        gg_wgmma_wait_0();\n        if (0) gg_mbar_arrive",
      1, "race", "gg_tma_load_3d", NULL, 0},
+    {"scales of the first k block taken for all", SHORT, "scales_a + kb * p.m",
+     "scales_a + 0 * p.m", 0, "wrong-value", NULL, NULL, 0},
+    {"scales of A taken where A has no row", SHORT, "if (first < p.m) gg_ldg_f32(&factor0_0",
+     "gg_ldg_f32(&factor0_0", 1, "out-of-bounds", NULL, NULL, 0},
+    {"scale of another block of B", SHORT, "* blocks_n + n0 / 128;", "* blocks_n + n0 / 64;", 1,
+     "wrong-value out-of-bounds", NULL, NULL, 0},
+    {"a row's scale taken for its neighbour's", SHORT, "fmaf(part[2], factor0_1, acc0[2])",
+     "fmaf(part[2], factor0_0, acc0[2])", 1, "wrong-value", NULL, NULL, 0},
     /* -- An operand through registers -- */
     {"no fence between registers and products", THROUGH, "        gg_wgmma_fence();\n", "", 1,
      "missing-fence", "gg_wgmma_m64n64k8_tf32_rs", NULL, 0},

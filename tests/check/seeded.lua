@@ -36,6 +36,9 @@ gemm {
 -- Operands that are not of 16 bits.
 local alone = { edge = false, repack = false }
 local e4m3 = { a = "e4m3" }
-gemm { family = "wgmma", dtype = e4m3, layout = "nt", tile = { m = 128, n = 64 }, stages = 3, dispatch = alone }
+gemm {
+  family = "wgmma", dtype = e4m3, layout = "nt", tile = { m = 128, n = 64 }, stages = 3, dispatch = alone,
+  epilogue = { scale = { a = "group", b = "block" } },
+}
 gemm { family = "wgmma", dtype = "tf32", layout = "nn", tile = { m = 64, n = 128 }, stages = 3, dispatch = alone }
 gemm { family = "wgmma", dtype = "tf32", layout = "tn", tile = { m = 128, n = 128 }, stages = 3, dispatch = alone }

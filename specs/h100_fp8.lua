@@ -1,0 +1,49 @@
+-- fp8 on Hopper's tensor cores (H100, H200): e4m3 and e5m2 in, bf16 out.
+--
+-- Try:  gemmgen specs/h100_fp8.lua -o out/
+--       gemmgen check specs/h100_fp8.lua --kernel sm90a_wgmma_e4m3_nt_128x128x128_w2_s6_sa_tensor_sb_tensor_full
+--       gemmgen explain specs/h100_fp8.lua
+--
+-- The tensor cores' own sums of fp8 keep about 14 bits. Each 128 of k is therefore added to f32 registers,
+-- unless fast_accum is asked (and the call allows it: gg_problem.fast_accum). They read fp8 K-major alone,
+-- which is layout nt; operands that lie otherwise are turned by a pass first (docs/repack.md).
+
+gpu "h100-sxm"
+
+local e4m3 = { a = "e4m3", d = "bf16" }
+local all = { "nt", "nn", "tn", "tt" }
+
+local function tile(m, n, more)
+  local point = {
+    family = "wgmma",
+    dtype = more.dtype or e4m3,
+    layout = more.layout or "nt",
+    tile = { m = m, n = n },
+    fast_accum = more.fast,
+    epilogue = { scale = more.scale },
+    dispatch = { edge = more.edge or false },
+  }
+  gemm(point)
+end
+
+-- One scale for A and one for B: known on the host they travel in alpha, else they are read on the device.
+local device = { a = "tensor", b = "tensor" }
+for _, scale in ipairs { {}, device } do
+  tile(256, 128, { scale = scale, layout = all }) -- registers hold 2 x 64 rows of sums and 64 of one k block
+  tile(128, 128, { scale = scale, edge = true })
+  tile(64, 64, { scale = scale })
+  tile(128, 256, { scale = scale, fast = true })
+  tile(128, 128, { scale = scale, fast = true })
+end
+
+-- A scale for each row of A (token) and each row of B as stored (output): 128 x 128, since the scales' loads
+-- take the registers that more sums would need.
+tile(128, 128, { scale = { a = "vector", b = "vector" }, edge = true })
+
+-- A scale for each row and 128 of k of A (1 x 128), and for each 128 x 128 of B: part of the promotion.
+local blocks = { a = "group", b = "block" }
+tile(256, 128, { scale = blocks })
+tile(128, 128, { scale = blocks, edge = true })
+
+-- Gradients are e5m2.
+tile(256, 128, { dtype = { a = "e5m2", b = "e4m3", d = "bf16" }, scale = device })

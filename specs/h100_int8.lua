@@ -1,0 +1,27 @@
+-- 8-bit integers on Hopper's tensor cores (H100, H200): exact sums in s32.
+--
+-- Try:  gemmgen specs/h100_int8.lua -o out/
+--       gemmgen check specs/h100_int8.lua --kernel sm90a_wgmma_s8_nt_128x256x128_w2_s3_full
+--       gemmgen explain specs/h100_int8.lua
+--
+-- The tensor cores read 8-bit operands K-major alone, which is layout nt; operands that lie otherwise are
+-- turned by a pass first (docs/repack.md).
+
+gpu "h100-sxm"
+
+local all = { "nt", "nn", "tn", "tt" }
+
+-- s8 in, s32 out.
+gemm { family = "wgmma", dtype = { a = "s8" }, layout = all, tile = { m = 128, n = 256 } }
+gemm { family = "wgmma", dtype = { a = "s8" }, layout = "nt", tile = { m = 128, n = 128 }, dispatch = { edge = false } }
+gemm { family = "wgmma", dtype = { a = "s8" }, layout = "nt", tile = { m = 64, n = 64 }, dispatch = { edge = false } }
+
+-- Activations that are never negative.
+gemm { family = "wgmma", dtype = { a = "u8", b = "s8" }, layout = "nt", dispatch = { edge = false } }
+
+-- Quantised layers: a scale for each token (row of A) and each output (row of B as stored), a bias, bf16 out.
+-- C and beta are left out. 128 x 128, since the scales' loads take the registers that more sums would need.
+gemm {
+  family = "wgmma", dtype = { a = "s8", d = "bf16" }, layout = "nt", tile = { m = 128, n = 128 },
+  epilogue = { scale = { a = "vector", b = "vector" }, bias = "n", beta = 0 }, dispatch = { edge = false },
+}
