@@ -152,7 +152,7 @@ void gg_emu_mma_s32(int *d, const unsigned *a, const unsigned *b, unsigned spec,
   run(d, a, b, spec, line);
 }
 
-/* -- f64: one fma after the other, in the order of k; not verified on an H200 -- */
+/* -- f64: one fma after the other, in the order of k -- */
 
 static void product_f64(emu_world *w, emu_warp *p, uint32_t mask) {
   int m = (int)(p->collective_op >> 8), k = (int)(p->collective_op & 255), halves = m / 8;

