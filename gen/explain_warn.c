@@ -90,7 +90,7 @@ static void padded_text(const char *problem, const kernel_plan *p, char text[64]
   sheet s = sheet_of(p);
   sheet_fit f = sheet_fit_of(&s, problem);
   double size[3] = {f.size.m, f.size.n, f.size.k};
-  *pad = 0;
+  *pad = *was = 0;
   for (int i = 0; i < 3; ++i) {
     double extent;
     contiguous(p, i, &f.size, &extent);
