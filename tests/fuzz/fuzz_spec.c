@@ -59,6 +59,15 @@ static void check_plan(const kernel_spec *s, plan_variant variant) {
   plan_free(&p);
 }
 
+/* The passes over operands that a point may bring, on its GPU. */
+static void check_passes(const kernel_spec *s) {
+  for (int type = GG_F64; type <= GG_S32; ++type)
+    for (int pass = 0; pass < PASS_COUNT; ++pass) {
+      kernel_spec made;
+      if (plan_pass_spec(s, type, (plan_pass)pass, &made)) check_plan(&made, VARIANT_NARROW);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   int lines = 1;
   for (size_t i = 0; i < size; ++i)
@@ -70,9 +79,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   demand(ok == (diag_errors(d) == 0), "a load fails exactly with an error");
   demand(!ok || set.count > 0, "a load without error gives a point");
   demand(set.count <= SPEC_MAX_POINTS, "points are capped");
-  for (size_t i = 0; i < set.count && i < MAX_PLANNED; ++i)
+  for (size_t i = 0; i < set.count && i < MAX_PLANNED; ++i) {
     for (int v = 0; v < VARIANT_COUNT; ++v)
       check_plan(&set.specs[i], (plan_variant)v);
+    check_passes(&set.specs[i]);
+  }
   check_diagnostics(d, lines);
   spec_set_free(&set);
   diag_free(d);

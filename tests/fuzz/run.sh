@@ -31,7 +31,7 @@ done
 # shellcheck disable=SC2086,SC2046 # words
 clang -std=c11 -D_DEFAULT_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined \
   -fno-sanitize-recover=undefined -I"$root/gen" -I"$root/runtime" $(pkg-config --cflags "$lua") \
-  "$root/tests/fuzz/fuzz_spec.c" $sources "$root/runtime/gpu.c" \
+  "$root/tests/fuzz/fuzz_spec.c" $sources "$root/runtime/gpu.c" "$root"/runtime/model*.c \
   -o "$work/fuzz_spec" $(pkg-config --libs "$lua") -lm
 
 rm -rf "$work/corpus"

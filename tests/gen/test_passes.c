@@ -116,7 +116,7 @@ static void cards_share_kernels(void **state) {
     assert_int_equal(k.kernels[i].spec_count, 2);
   long at = kernel_set_find(&k, "sm90_repack_b16");
   assert_true(at >= 0);
-  assert_int_equal(k.kernels[at].plan.copy_gbs, gpu_find("h100-pcie")->hbm_gbs / 200 * 177);
+  assert_int_equal(k.kernels[at].plan.copy_gbs, gpu_find("h100-pcie")->hbm_gbs * 885 / 1000);
   kernel_set_free(&k);
   diag_free(d);
 }
