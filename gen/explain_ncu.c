@@ -190,6 +190,25 @@ static bool global_queue(const patient *p, finding *f) {
   return true;
 }
 
+static bool products(const patient *p, finding *f) {
+  double busy = of(p, NCU_TENSOR), waits = stall(p, NCU_STALL_MATH);
+  if (busy < 75 && waits < 25) return false;
+  bool sync = p->s->model.family == MODEL_MMA || p->s->model.family == MODEL_WMMA;
+  int n = 0;
+  if (has(p, NCU_TENSOR) && busy > 0)
+    n = snprintf(f->evidence, sizeof f->evidence, "tensor cores work %.0f %% of the time; ", busy);
+  snprintf(f->evidence + n, sizeof f->evidence - (size_t)n,
+           "warps wait %.0f %% of theirs for a multiplying pipe", waits);
+  if (sync && p->s->gpu->has_wgmma)
+    snprintf(f->remedy, sizeof f->remedy,
+             "family wgmma: mma.sync reaches %d %% of these tensor cores' rate",
+             p->s->gpu->mma_sync_percent);
+  else
+    snprintf(f->remedy, sizeof f->remedy,
+             "nothing: the multiplying unit is the limit; another type or unit would be faster");
+  return true;
+}
+
 static bool fixed_latency(const patient *p, finding *f) {
   if (stall(p, NCU_STALL_WAIT) < 40) return false;
   snprintf(f->evidence, sizeof f->evidence, "warps wait %.0f %% of their time for fixed latencies",
@@ -241,9 +260,9 @@ static bool busy_pipe(const patient *p, finding *f) {
 }
 
 static bool (*const rules[])(const patient *, finding *) = {
-    spills,           conflicts,    device_memory, occupancy,    long_scoreboard, barrier,
-    short_scoreboard, instructions, global_queue,  memory_units, fixed_latency,   idle,
-    busy_pipe};
+    spills,   conflicts,        device_memory, occupancy,    long_scoreboard,
+    barrier,  short_scoreboard, instructions,  global_queue, memory_units,
+    products, fixed_latency,    idle,          busy_pipe};
 
 /* -- Printing
  * -------------------------------------------------------------------------------------------- */

@@ -24,6 +24,7 @@ static const struct {
     {NCU_DRAM, "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
     {NCU_SM_BUSY, "SM Busy"},
     {NCU_SM_BUSY, "sm__instruction_throughput.avg.pct_of_peak_sustained_active"},
+    {NCU_TENSOR, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"},
     {NCU_OCCUPANCY, "Achieved Occupancy"},
     {NCU_OCCUPANCY, "sm__warps_active.avg.pct_of_peak_sustained_active"},
     {NCU_DRAM_READ, "dram__bytes_read.sum"},
@@ -84,7 +85,7 @@ static double unit_of(const char *unit) {
 /* -- CSV ------------------------------------------------------------------------------------------
  */
 
-enum { MOST_COLUMNS = 2048 };
+enum { MOST_COLUMNS = 8192 }; /* --set full has some 2200 */
 
 /* Splits a line in place; quotes are taken off, "" is a quote. */
 static int split(char *line, char **fields) {

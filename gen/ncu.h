@@ -12,6 +12,7 @@ typedef enum ncu_figure {
   NCU_MEMORY,    /* %, of the memory units' */
   NCU_DRAM,      /* %, of device memory's */
   NCU_SM_BUSY,   /* %, of cycles in which the busiest pipe of an SM worked */
+  NCU_TENSOR,    /* %, of cycles in which the tensor cores worked */
   NCU_OCCUPANCY, /* %, achieved */
   NCU_DRAM_READ, /* bytes */
   NCU_DRAM_WRITTEN,

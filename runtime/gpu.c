@@ -107,6 +107,8 @@ static const gpu_measure measured_h200[] = {
     {"tensor_f8", 1685, "TFLOP/s", "the same, sustained"},
     {"tensor_s8_burst", 1915, "TOP/s", "wgmma s8"},
     {"tensor_s8", 1862, "TOP/s", "the same, sustained"},
+    {"mma_sync_f16_burst", 641, "TFLOP/s",
+     "mma.sync bf16 from registers: 1363 FMAs per SM and cycle, two thirds of wgmma's 2048"},
     {"copy_gbs", 4300, "GB/s", "copy within device memory, read and written bytes"},
     {"read_gbs", 4690, "GB/s", "reading alone, beyond the first 1.8 us"},
     {NULL, 0, NULL, NULL}};

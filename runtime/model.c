@@ -14,7 +14,10 @@
 double model_rate(const model_kernel *k, const gpu_facts *g) {
   double rate = gpu_rate(g, (gpu_unit)k->unit);
   bool sync = k->family == MODEL_WMMA || k->family == MODEL_MMA;
-  if (sync && g->mma_sync_percent > 0) rate *= g->mma_sync_percent / 100.0;
+  /* Where there is wgmma, mma.sync computes e4m3 and e5m2 as f16; f64 has no other form. */
+  if (sync && g->has_wgmma && k->unit == GPU_TENSOR_F8) rate = g->tensor_f16;
+  if (sync && k->unit != GPU_TENSOR_F64 && g->mma_sync_percent > 0)
+    rate *= g->mma_sync_percent / 100.0;
   return rate;
 }
 

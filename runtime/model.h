@@ -256,6 +256,7 @@ model_prediction model_predict(const model_kernel *k, const gpu_facts *g, const 
   X(math_share, "1", "of its issue slots that an FMA fed by shared loads gets done")               \
   X(tensor_share, "1", "of the tensor cores' peak that a loop without loads reaches")              \
   X(mma_share, "1", "of mma.sync's peak that a loop without loads reaches")                        \
+  X(wmma_share, "1", "the same through wmma, whose fragments the compiler loads")                  \
   X(fill_share, "1", "of the port's time that writing the ring takes from wgmma's reads")          \
   X(group_wait, "cycles", "that a warpgroup waits at each k tile (wgmma)")                         \
   X(sm_l2_bytes, "B/cycle", "L2 to one SM")                                                        \
@@ -264,6 +265,7 @@ model_prediction model_predict(const model_kernel *k, const gpu_facts *g, const 
   X(write_share, "1", "of the stated bandwidth that writing reaches")                              \
   X(l2_share, "1", "of L2 that keeps operands for later waves")                                    \
   X(store_bytes, "B/cycle", "D from one SM")                                                       \
+  X(guarded_bytes, "B/cycle", "the same where wgmma's stores are guarded, not a tensor map's")     \
   X(tail_cycles, "cycles", "after a block's last product, beside the stores")                      \
   X(epilogue_shown, "1", "of the stores that a persistent block does not hide")                    \
   X(cluster_cycles, "cycles", "to add up the parts of k of a cluster, beside the bytes")           \
@@ -272,8 +274,9 @@ model_prediction model_predict(const model_kernel *k, const gpu_facts *g, const 
   X(overlap_blocks, "1", "the same over a block's chain and what all blocks of an SM ask")         \
   X(overlap_memory, "1", "the same over the SMs, L2 and device memory")                            \
   X(code_share, "1", "of its speed that a loop loses for each 32 KB beyond the first")             \
-  X(idle_watts, "W", "of the card beside what the next four name")                                 \
+  X(idle_watts, "W", "of the card beside what the next five name")                                 \
   X(fma_pj, "pJ", "an f16 FMA of the tensor cores; other types by their rate")                     \
+  X(mma_pj, "pJ", "the same by mma.sync, whose operands pass through registers")                   \
   X(shared_pj, "pJ/B", "reading shared memory for tensor cores")                                   \
   X(l2_pj, "pJ/B", "L2 to an SM")                                                                  \
   X(hbm_pj, "pJ/B", "device memory")                                                               \

@@ -106,7 +106,8 @@ model_step model_step_of(const model_constants *c, const model_kernel *k, const 
   double rate = model_rate(k, g);
   double share = !model_on_tensor_cores(k)  ? 1 /* in the issue slots */
                  : k->family == MODEL_WGMMA ? c->tensor_share
-                                            : c->mma_share;
+                 : k->family == MODEL_MMA   ? c->mma_share
+                                            : c->wmma_share;
   if (rate > 0) s.math = (double)k->tile_m * k->tile_n * k->tile_k / (rate * share);
   s.issue = model_issue_with(c, k, g).slots / MODEL_SCHEDULERS;
   s.shared = port_cycles(c, k);
@@ -220,7 +221,8 @@ static double power_excess(const model_constants *c, const model_kernel *k, cons
   double fma = model_flop(p) / 2, k_tiles = ceil(p->k / k->tile_k);
   double reads = w->tiles * k_tiles * model_warps(k) * model_steps(k) * model_fragment_waves(k) *
                  MODEL_WAVEFRONT;
-  double joules = 1e-12 * (fma * c->fma_pj * g->tensor_f16 / rate + reads * c->shared_pj +
+  double each = k->family == MODEL_WGMMA ? c->fma_pj : c->mma_pj;
+  double joules = 1e-12 * (fma * each * g->tensor_f16 / rate + reads * c->shared_pj +
                            w->l2_bytes * c->l2_pj + w->hbm_bytes * c->hbm_pj);
   return joules / seconds / (g->watts - c->idle_watts);
 }
@@ -244,10 +246,11 @@ model_prediction model_predict_with(const model_constants *c, const model_kernel
   double last = ceil(rest / g->sms);
   bool maps = k->path_a == MODEL_TMA;
   double steps = ceil(p->k / split / k->tile_k);
+  double store = k->family == MODEL_WGMMA && k->guarded ? c->guarded_bytes : c->store_bytes;
   timeline t = {.start = c->start_cycles + (maps ? c->map_cycles : 0) + s.fetch,
                 .units = steps * unit_cycles(c, k, &s),
                 .chain = steps * s.chain,
-                .stores = (double)k->tile_m * k->tile_n * k->element_d / c->store_bytes / split,
+                .stores = (double)k->tile_m * k->tile_n * k->element_d / store / split,
                 .tail = c->tail_cycles};
   if (split > 1) t.tail += c->cluster_cycles + w.split_bytes / blocks / c->cluster_bytes;
   t.alone = two(c->overlap_blocks, t.units, t.chain);

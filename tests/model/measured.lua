@@ -114,3 +114,61 @@ sweep {
   tile = { { m = 64, n = 64 }, { m = 64, n = 128 }, { m = 128, n = 128 }, { m = 128, n = 256 } },
   dispatch = { edge = false },
 }
+
+-- mma.sync: tiles and rings.
+sweep {
+  family = "mma",
+  dtype = "bf16",
+  layout = "nt",
+  tile = {
+    { m = 128, n = 256, k = 64, warp = { m = 64, n = 64 } },
+    { m = 256, n = 128, k = 64, warp = { m = 64, n = 64 } },
+  },
+  stages = { 3, 4 },
+}
+sweep {
+  family = "mma",
+  dtype = "bf16",
+  layout = "nt",
+  tile = { m = 128, n = 256, k = 64, warp = { m = 64, n = 64 } },
+  stages = 4,
+  unroll = { fragments = 1 },
+}
+sweep {
+  family = "mma",
+  dtype = "bf16",
+  layout = "nt",
+  tile = {
+    { m = 128, n = 256, k = 32, warp = { m = 64, n = 64 } },
+    { m = 128, n = 128, k = 32, warp = { m = 64, n = 64 } },
+  },
+  stages = { 4, 6 },
+}
+sweep {
+  family = "mma",
+  dtype = "bf16",
+  layout = "nt",
+  tile = { m = 256, n = 128, k = 32, warp = { m = 64, n = 64 } },
+  stages = 5,
+}
+sweep {
+  family = "mma",
+  dtype = "bf16",
+  layout = "nt",
+  tile = {
+    { m = 128, n = 128, k = 64, warp = { m = 64, n = 64 } },
+    { m = 64, n = 256, k = 64, warp = { m = 64, n = 64 } },
+  },
+  stages = 3,
+  allow = { "tile-k-large" },
+}
+sweep {
+  family = "mma",
+  dtype = "bf16",
+  layout = "nt",
+  tile = {
+    { m = 128, n = 128, k = 64, warp = { m = 64, n = 32 } },
+    { m = 64, n = 256, k = 32, warp = { m = 64, n = 64 } },
+  },
+  stages = 4,
+}

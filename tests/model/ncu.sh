@@ -3,6 +3,7 @@
 # first where it is the worst; both forms of Nsight Compute's CSV are read.
 set -eu
 gemmgen=$1
+here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 cd "$work"
@@ -131,6 +132,41 @@ CSV
 finds "SMs busy 81 %"
 then_finds "2550"
 then_finds "1.342e+08"
+
+# Tensor cores of a family of its own rate, and of one that has the full one.
+profile "$simt" "$(stall math_pipe_throttle 2)" "$(stall selected 1)"
+finds "warps wait 67 % of theirs for a multiplying pipe"
+then_finds "nothing: the multiplying unit is the limit"
+
+# A real one: an H200, ncu --set full --page raw, of which a few columns are kept.
+count=$((count + 1))
+cat >mma.lua <<'SPEC'
+gpu "h200"
+gemm {
+  family = "mma", dtype = "bf16", layout = "nt", stages = 4,
+  tile = { m = 128, n = 256, k = 64, warp = { m = 64, n = 64 } },
+}
+SPEC
+"$gemmgen" explain mma.lua --ncu "$here/profile_mma.csv" --problem 4096x4096x4096 >stdout
+then_finds "first tensor cores work 80 % of the time; warps wait 29 % of theirs for a multiplying pipe"
+then_finds "family wgmma: mma.sync reaches 65 % of these tensor cores' rate"
+near() { # ROW PERCENT - measured and modelled are no further apart
+  count=$((count + 1))
+  awk -v row="$1" -v most="$2" '
+    index($0, "   " row " ") == 1 {
+      split(substr($0, 28), x, " ")
+      off = 100 * (x[2] / x[1] - 1)
+      seen = 1
+      good = off <= most && off >= -most
+    }
+    END { exit !(seen && good) }' stdout || fault "$1 is not within $2 %: $(cat stdout)"
+}
+near time 15
+near "of the unit's peak" 15
+near "device memory, bytes" 12
+near "device memory" 20
+near occupancy 1
+near registers 10
 
 # Nothing to say, nothing known, nothing to read.
 profile "$simt" "Duration=usecond=10"

@@ -47,11 +47,8 @@ static void every_family_is_near(void **state) {
     model_family family;
     int least;
     double median;
-  } families[] = {{MODEL_NAIVE, 20, 0.12},
-                  {MODEL_SMEM, 5, 0.2},
-                  {MODEL_SIMT, 300, 0.12},
-                  {MODEL_WMMA, 10, 0.2},
-                  {MODEL_WGMMA, 300, 0.12}};
+  } families[] = {{MODEL_NAIVE, 20, 0.12}, {MODEL_SMEM, 5, 0.2},  {MODEL_SIMT, 300, 0.12},
+                  {MODEL_WMMA, 10, 0.2},   {MODEL_MMA, 20, 0.12}, {MODEL_WGMMA, 300, 0.12}};
   for (size_t f = 0; f < sizeof families / sizeof *families; ++f) {
     measured some = {.groups = pairs.groups, .group_names = pairs.group_names};
     some.pairs = malloc((size_t)pairs.count * sizeof *some.pairs);
@@ -76,6 +73,24 @@ static void first_choices_are_good(void **state) {
   if (!(s.regret_within >= 0.8))
     fail_msg("within 5 %% in %.0f %% of groups", 100 * s.regret_within);
   if (!(s.regret_mean <= 0.04)) fail_msg("%.1f %% beyond the best", 100 * s.regret_mean);
+}
+
+/* Kernels of two specs on problems of their suite, no pair of which the fit has seen. */
+static void unseen_pairs_are_near_and_ranked(void **state) {
+  (void)state;
+  measured m = measured_load("specs_kernels.csv", "specs_times.csv");
+  double *us = malloc((size_t)m.count * sizeof *us);
+  for (int i = 0; i < m.count; ++i)
+    us[i] = 1e6 * model_predict(&m.pairs[i].kernel, m.pairs[i].gpu, &m.pairs[i].problem).seconds;
+  measured_score s = measured_score_of(&m, us, -1);
+  assert_true(s.pairs >= 600);
+  assert_true(s.groups >= 60);
+  if (!(s.median_error <= 0.12)) fail_msg("median error %.1f %%", 100 * s.median_error);
+  if (!(s.spearman >= 0.9)) fail_msg("Spearman %.3f", s.spearman);
+  if (!(s.regret_within >= 0.9))
+    fail_msg("within 5 %% in %.0f %% of groups", 100 * s.regret_within);
+  free(us);
+  measured_free(&m);
 }
 
 /* Random predictions of the same spread must fail the same tests. */
@@ -148,6 +163,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(times_are_near_and_ranked),
       cmocka_unit_test(every_family_is_near),
+      cmocka_unit_test(unseen_pairs_are_near_and_ranked),
       cmocka_unit_test(first_choices_are_good),
       cmocka_unit_test(the_score_can_fail),
       cmocka_unit_test(a_prediction_costs_less_than_a_microsecond),
