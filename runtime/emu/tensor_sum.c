@@ -213,7 +213,7 @@ INLINE int row_sums(const emu_sum *s, float *c, const float *a, const float *a_e
   if (!all(&fits)) return 0;
   largest = (floats)((ints)largest | (nothing & (ints)one));
   ints sum[2];
-  floats scale = (floats)(((s->fraction + 254) << 23) - (ints)largest);
+  floats scale = (floats)(((uint32_t)(s->fraction + 254) << 23) - (unsigneds)largest);
   add_terms(sum, &old, a, b, k, &scale);
   largest *= (float)power_of_two(-s->fraction);
   put_sums(s, c, sum, &largest);
