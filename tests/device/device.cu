@@ -205,7 +205,8 @@ static void mma_cases(void) {
     const void *in[3];
     for (int o = 0; o < 3; o++) {
       for (int j = 0; j < 2048; j++) {
-        double d = ((double)word() / 4294967296.0 - 0.5) * (double)(1u << word() % 20);
+        double fraction = (double)word() / 4294967296.0 - 0.5;
+        double d = fraction * (double)(1u << word() % 20);
         memcpy(&host[2 * j], &d, 8);
       }
       in[o] = put_words(4096, "operand");
@@ -461,7 +462,8 @@ static const matrices wmmas[] = {WMMA_UNITS(LIST_WMMA)};
 static uint32_t wmma_word(const char *type, int wild, int at) {
   if (strcmp(type, "f64") == 0) { /* the low half of a double, or the high one */
     if (at % 2 == 0) return wild ? word() : 0;
-    return (0x3ff00000u + (word() % 40 << 20)) ^ word() << 31;
+    uint32_t exponent = word() % 40 << 20;
+    return (0x3ff00000u + exponent) ^ word() << 31;
   }
   int kind = strcmp(type, "f16") == 0           ? F16
              : strcmp(type, "bf16") == 0        ? BF16
