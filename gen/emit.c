@@ -7,17 +7,17 @@
 #include "emit.h"
 
 #include "plan_build.h"
+#include "script.h"
 #include "version.h"
 
 #include <errno.h>
 #include <lauxlib.h>
-#include <lua.h>
-#include <lualib.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct emitter {
-  lua_State *lua;
+  script *script;
   char *directory;
   int engine; /* registry reference of engine.lua's table */
 };
@@ -47,9 +47,14 @@ static int read_template(lua_State *lua) {
   return 1;
 }
 
-static int message_handler(lua_State *lua) {
-  const char *text = lua_tostring(lua, 1);
-  if (text == NULL) lua_pushliteral(lua, "template.lua:1: error without a message");
+/* gg_compile(source, name, environment): the function that source is; it sees environment alone. */
+static int compile_template(lua_State *lua) {
+  size_t size;
+  const char *source = luaL_checklstring(lua, 1, &size);
+  const char *name = lua_pushfstring(lua, "=%s", luaL_checkstring(lua, 2));
+  if (luaL_loadbufferx(lua, source, size, name, "t") != LUA_OK) return lua_error(lua);
+  lua_pushvalue(lua, 3);
+  lua_setupvalue(lua, -2, 1); /* _ENV */
   return 1;
 }
 
@@ -77,52 +82,60 @@ static void report(diag *d, const char *message) {
 
 static int load_engine(lua_State *lua) {
   emitter *e = lua_touserdata(lua, 1);
-  static const luaL_Reg libraries[] = {{LUA_GNAME, luaopen_base},
-                                       {LUA_STRLIBNAME, luaopen_string},
-                                       {LUA_TABLIBNAME, luaopen_table},
-                                       {LUA_MATHLIBNAME, luaopen_math}};
-  for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; ++i) {
-    luaL_requiref(lua, libraries[i].name, libraries[i].func, 1);
-    lua_pop(lua, 1);
-  }
   lua_pushlightuserdata(lua, e);
   lua_pushcclosure(lua, read_template, 1);
   lua_setglobal(lua, "gg_read");
+  lua_pushcfunction(lua, compile_template);
+  lua_setglobal(lua, "gg_compile");
+  lua_pushcfunction(lua, compile_template);
   lua_getglobal(lua, "gg_read");
   lua_pushliteral(lua, "engine.lua");
   lua_call(lua, 1, 1);
-  size_t size;
-  const char *text = lua_tolstring(lua, -1, &size);
-  if (luaL_loadbufferx(lua, text, size, "@engine.lua", "t") != LUA_OK) return lua_error(lua);
+  lua_pushliteral(lua, "engine.lua");
+  lua_pushglobaltable(lua);
+  lua_call(lua, 3, 1);
   lua_call(lua, 0, 1);
   e->engine = luaL_ref(lua, LUA_REGISTRYINDEX);
   return 0;
 }
 
+/* A message raised for a caller names another place than the fault, which is the engine's. */
+static bool has_place(const char *message) {
+  const char *colon = strchr(message, ':');
+  return colon != NULL && memchr(message, ' ', (size_t)(colon - message)) == NULL &&
+         colon[1] >= '0' && colon[1] <= '9';
+}
+
+static void report_fault(diag *d, const script_fault *f) {
+  char message[600];
+  if (has_place(f->text) || f->source[0] == '\0')
+    snprintf(message, sizeof message, "%s", f->text);
+  else
+    snprintf(message, sizeof message, "%s:%d: %s", f->source, f->line, f->text);
+  report(d, message);
+}
+
 emitter *emitter_new(const char *directory, diag *d) {
   emitter *e = calloc(1, sizeof *e);
   if (e == NULL) return NULL;
-  e->lua = luaL_newstate();
+  e->script = script_new(SCRIPT_TEMPLATE, &script_template_limits);
   if (directory != NULL) e->directory = strdup(directory);
-  if (e->lua == NULL || (directory != NULL && e->directory == NULL)) {
+  if (e->script == NULL || (directory != NULL && e->directory == NULL)) {
     emitter_free(e);
     return NULL;
   }
-  lua_pushcfunction(e->lua, message_handler);
-  lua_pushcfunction(e->lua, load_engine);
-  lua_pushlightuserdata(e->lua, e);
-  if (lua_pcall(e->lua, 1, 0, 1) != LUA_OK) {
-    report(d, lua_tostring(e->lua, -1));
+  script_fault fault;
+  if (!script_run(e->script, load_engine, e, &fault)) {
+    report_fault(d, &fault);
     emitter_free(e);
     return NULL;
   }
-  lua_settop(e->lua, 0);
   return e;
 }
 
 void emitter_free(emitter *e) {
   if (e == NULL) return;
-  if (e->lua != NULL) lua_close(e->lua);
+  script_free(e->script);
   free(e->directory);
   free(e);
 }
@@ -195,28 +208,11 @@ static int render(lua_State *lua) {
   return 0;
 }
 
-/* Lines of a template's messages are those of its translation; engine.lua knows the difference. */
-static void unshift(emitter *e) {
-  lua_State *lua = e->lua;
-  lua_rawgeti(lua, LUA_REGISTRYINDEX, e->engine);
-  lua_getfield(lua, -1, "unshift");
-  lua_pushvalue(lua, -3);
-  if (lua_pcall(lua, 1, 1, 0) == LUA_OK && lua_isstring(lua, -1)) lua_replace(lua, -3);
-}
-
 bool emit_kernel(emitter *e, const kernel_plan *p, const char *command, const char *specs,
                  const char *prefix, buf *out, diag *d) {
   emit_job job = {e, p, command, specs, prefix, out};
-  lua_settop(e->lua, 0);
-  lua_pushcfunction(e->lua, message_handler);
-  lua_pushcfunction(e->lua, render);
-  lua_pushlightuserdata(e->lua, &job);
-  if (lua_pcall(e->lua, 1, 0, 1) != LUA_OK) {
-    unshift(e);
-    report(d, lua_tostring(e->lua, 2));
-    lua_settop(e->lua, 0);
-    return false;
-  }
-  lua_settop(e->lua, 0);
-  return true;
+  script_fault fault;
+  if (script_run(e->script, render, &job, &fault)) return true;
+  report_fault(d, &fault);
+  return false;
 }

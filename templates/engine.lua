@@ -25,10 +25,8 @@ local base = {
 
 function base.use(name)
   if modules[name] == nil then
-    local source = gg_read(name .. ".lua")
-    local chunk, message = load(source, "@" .. name .. ".lua", "t", module_environment)
-    if not chunk then error(message, 0) end
-    modules[name] = chunk()
+    local file = name .. ".lua"
+    modules[name] = gg_compile(gg_read(file), file, module_environment)()
   end
   return modules[name]
 end
@@ -87,19 +85,11 @@ end
 
 local function load_template(name)
   if templates[name] == nil then
-    local source = translate(gg_read(name), name)
-    local chunk, message = load("return function(_ENV)\n" .. source .. "\nend", "@" .. name, "t", {})
-    if not chunk then error(message, 0) end
-    templates[name] = chunk()
+    -- On one line with the template's first: lines of messages are the template's.
+    local source = "return function(_ENV) " .. translate(gg_read(name), name) .. "\nend"
+    templates[name] = gg_compile(source, name, {})()
   end
   return templates[name]
-end
-
--- The wrapper's first line shifts every line of a template by one; messages are shifted back.
-function engine.unshift(message)
-  return (message:gsub("^(%S-%.cu%.lua):(%d+):", function(file, line)
-    return templates[file] and file .. ":" .. (tonumber(line) - 1) .. ":" or nil
-  end))
 end
 
 -- Runs one template; returns its sections by name: section "x" in a template starts section x.
