@@ -1,5 +1,5 @@
 #!/bin/sh
-# golden.sh GEMMGEN FOLDER [--update]
+# golden.sh GEMMGEN [--update]
 #
 # For each cases/NAME.lua: the plan and the kernels that gemmgen makes of it equal cases/NAME/, byte for
 # byte. The tiles are tiny so that the files can be reviewed like code. --update rewrites cases/NAME/
@@ -8,12 +8,10 @@
 # Also: the same bytes from another working directory and from another path.
 set -eu
 gemmgen=$1
-folder=$2
-update=${3:-}
+update=${2:-}
 cases=$(cd "$(dirname "$0")/cases" && pwd)
-rm -rf "$folder"
-mkdir -p "$folder"
-folder=$(cd "$folder" && pwd)
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT INT TERM
 failed=0
 count=0
 
@@ -31,7 +29,7 @@ for spec in "$cases"/*.lua; do
     cp -R "$made" "$cases/$name"
     echo "updated $name"
   elif ! diff -ru "$cases/$name" "$made"; then
-    echo "golden: $name differs; if that is meant, run: $0 $gemmgen $folder --update"
+    echo "golden: $name differs; if that is meant, run: $0 $gemmgen --update"
     failed=$((failed + 1))
   fi
   count=$((count + 1))
