@@ -35,6 +35,7 @@ static const char usual_problem[] = "4096x4096x4096";
 
 /* The kernel of the same spec point and variant on the card that the spec names; NULL: none. */
 static const kernel *of_base(const explain_job *j, const kernel *k) {
+  if (k->plan.spec->chosen) return NULL; /* on each card the model chose anew */
   size_t point = (size_t)(k->plan.spec - j->set.specs.specs);
   for (size_t i = 0; i < j->base.count; ++i) {
     const kernel_plan *p = &j->base.kernels[i].plan;
@@ -112,6 +113,8 @@ static void explain_profiles(explain_job *j) {
 }
 
 static void explain_text(explain_job *j) {
+  for (size_t i = 0; i < j->set.specs.report_count && !j->o->kernel; ++i)
+    buf_puts(&j->out, j->set.specs.reports[i]);
   for (size_t i = 0; i < j->set.count; ++i)
     if (explain_wanted(j, &j->set.kernels[i])) explain_kernel(j, &j->set.kernels[i], &j->out);
   if (!j->set.rejected || j->o->kernel) return;

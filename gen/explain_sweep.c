@@ -7,6 +7,7 @@
 #include "explain_sweep.h"
 
 #include "cli.h"
+#include "plan_auto.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +123,8 @@ bool sweep_load(sweep_table *t, const char *const *paths, size_t count, const ch
   if (gpu) t->specs.gpu = gpu_find(gpu);
   for (size_t i = 0; i < count; ++i)
     spec_load(paths[i], &t->specs, d);
+  if (!plan_auto_expand(&t->specs, d))
+    diag_add(d, DIAG_ERROR, NULL, 0, NULL, "out-of-memory", "memory is short");
   t->rows = calloc(t->specs.count ? t->specs.count : 1, sizeof *t->rows);
   if (!t->rows) diag_add(d, DIAG_ERROR, NULL, 0, NULL, "out-of-memory", "memory is short");
   for (size_t i = 0; t->rows && i < t->specs.count; ++i)

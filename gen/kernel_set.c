@@ -5,6 +5,8 @@
  * variants or with none.
  */
 #include "kernel_set.h"
+
+#include "plan_auto.h"
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -226,7 +228,7 @@ bool kernel_set_load(kernel_set *k, const char *const *paths, size_t count, cons
   for (size_t i = 0; i < count; ++i)
     spec_load(paths[i], &k->specs, d);
   name_index x = {0};
-  if (!add_points(k, &x, d))
+  if (!plan_auto_expand(&k->specs, d) || !add_points(k, &x, d))
     diag_add(d, DIAG_ERROR, NULL, 0, NULL, "out-of-memory", "memory is short");
   free(x.slots);
   for (size_t i = 0; i < k->count; ++i)

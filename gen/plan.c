@@ -2,6 +2,7 @@
  *
  * Invariant: a field that has a value has a reason; a field without a reason is 0 and is not shown.
  */
+#include "plan_auto.h"
 #include "plan_epilogue.h"
 
 #include <stdarg.h>
@@ -102,12 +103,17 @@ int plan_asked(const plan_builder *b, spec_field f, int otherwise) {
   return plan_given(b, f) ? b->spec->value[f] : otherwise;
 }
 
+const char *plan_asked_why(const plan_builder *b, spec_field f) {
+  const char *chosen = b->spec->chosen;
+  return chosen && plan_auto_fills(f) ? chosen : "asked by the spec";
+}
+
 int plan_take(plan_builder *b, plan_field f, spec_field from, int choice, const char *key,
               const char *why, ...) {
   va_list list;
   va_start(list, why);
   if (plan_given(b, from)) {
-    plan_set(b, f, b->spec->value[from], "asked by the spec");
+    plan_set(b, f, b->spec->value[from], "%s", plan_asked_why(b, from));
   } else {
     set_list(b, f, choice, why, list);
   }
@@ -233,8 +239,9 @@ static const char *const variant_names[VARIANT_COUNT] = {"full", "edge", "narrow
 
 void plan_common_begin(plan_builder *b) {
   kernel_plan *p = b->plan;
-  SET(family, plan_asked(b, SPEC_FAMILY, FAMILY_SIMT),
-      plan_given(b, SPEC_FAMILY) ? "asked by the spec" : "the fastest family without tensor cores");
+  SET(family, plan_asked(b, SPEC_FAMILY, FAMILY_SIMT), "%s",
+      plan_given(b, SPEC_FAMILY) ? plan_asked_why(b, SPEC_FAMILY)
+                                 : "the fastest family without tensor cores");
   static const char *const variant_why[VARIANT_COUNT] = {
       "no guards: calls that are multiples of the tile, aligned for wide copies",
       ("wide copies with guards outside the main loop: calls whose contiguous extents are "

@@ -49,6 +49,8 @@ void plan_set(plan_builder *b, plan_field f, int value, const char *why, ...)
  * goes into the kernel's name together with the value where the two differ. Returns the value. */
 int plan_take(plan_builder *b, plan_field f, spec_field from, int choice, const char *key,
               const char *why, ...) __attribute__((format(printf, 6, 7)));
+/* "asked by the spec", or why the model filled a field that was left open. */
+const char *plan_asked_why(const plan_builder *b, spec_field f);
 /* Value of a spec field, or otherwise. */
 int plan_asked(const plan_builder *b, spec_field f, int otherwise);
 bool plan_given(const plan_builder *b, spec_field f);

@@ -227,7 +227,7 @@ static void choose_tile(plan_builder *b) {
   const char *why = plan_mma_gathers(b)
                         ? "what registers leave beside copies that pass through them"
                         : "the largest of the preferred ones that registers and shared memory hold";
-  static const char asked[] = "asked by the spec";
+  const char *asked = plan_asked_why(b, SPEC_TILE_M);
   SET(tile_m, t.m, "%s", plan_asked(b, SPEC_TILE_M, -1) == t.m ? asked : why);
   SET(tile_n, t.n, "%s", plan_asked(b, SPEC_TILE_N, -1) == t.n ? asked : why);
   if (plan_asked(b, SPEC_TILE_K, -1) == t.k)

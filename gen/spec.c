@@ -5,6 +5,7 @@
  */
 #include "spec.h"
 #include "gpu_fields.h"
+#include "plan_auto.h"
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,6 +158,7 @@ const char *spec_call_note(const kernel_spec *s, char scratch[48]) {
 void spec_report(const kernel_spec *s, diag *d, diag_level level, spec_field f, const char *code,
                  const char *format, ...) {
   if (level == DIAG_WARNING && spec_allows(s, code)) return;
+  if (level == DIAG_WARNING && s->chosen && plan_auto_fills(f)) return; /* nobody asked for it */
   char text[800], note[48];
   va_list args;
   va_start(args, format);
@@ -169,6 +171,10 @@ void spec_report(const kernel_spec *s, diag *d, diag_level level, spec_field f, 
 void spec_set_free(spec_set *set) {
   for (size_t i = 0; i < set->file_count; ++i)
     free(set->files[i]);
+  for (size_t i = 0; i < set->text_count; ++i)
+    free(set->texts[i]);
+  free(set->texts);
+  free(set->reports);
   free(set->files);
   free(set->specs);
   *set = (spec_set){0};

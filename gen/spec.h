@@ -102,13 +102,14 @@ typedef enum spec_field {
 } spec_field;
 
 typedef struct kernel_spec {
-  const char *file; /* as given on the command line; owned by the spec_set */
-  int line;         /* of the call */
-  int call;         /* 1: first gemm of the file, and so on; sweeps are counted apart */
-  bool in_loop;     /* one line makes several calls: messages say which one */
-  bool sweep;       /* one point of a sweep: an illegal one is listed, not an error */
-  bool pass;        /* no file has it: a pass over operands that another point brings along */
-  unsigned allow;   /* warnings it silences: bit i is spec_warning_codes[i] */
+  const char *file;   /* as given on the command line; owned by the spec_set */
+  int line;           /* of the call */
+  int call;           /* 1: first gemm of the file, and so on; sweeps are counted apart */
+  bool in_loop;       /* one line makes several calls: messages say which one */
+  bool sweep;         /* one point of a sweep: an illegal one is listed, not an error */
+  bool pass;          /* no file has it: a pass over operands that another point brings along */
+  const char *chosen; /* why the model filled what was left open; owned by the set; NULL: asked */
+  unsigned allow;     /* warnings it silences: bit i is spec_warning_codes[i] */
   gpu_facts gpu;
   int value[SPEC_FIELD_COUNT];
   int source_line[SPEC_FIELD_COUNT]; /* where the field stands; the call's line when not found */
@@ -120,6 +121,11 @@ typedef struct spec_set {
   size_t count, capacity;
   char **files; /* owned: what kernel_spec.file points to */
   size_t file_count;
+  /* Of gemms that left everything open (plan_auto): what was chosen and why, one text each. */
+  const char **reports;
+  size_t report_count;
+  char **texts; /* owned: what reports and kernel_spec.chosen point to */
+  size_t text_count;
   /* Set by the caller, or NULL: */
   const gpu_facts *gpu;               /* replaces what the specs say */
   const struct script_limits *limits; /* of the sandbox, instead of the usual ones */

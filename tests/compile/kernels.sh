@@ -11,7 +11,13 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
 
-"$gemmgen" "$source"/specs/*.lua "$here/architectures.lua" "$here/epilogues.lua" -o "$work/out"
+# What the model chooses has names that other specs have too, with other ranks.
+written=$(find "$source/specs" -name '*.lua' ! -name 'auto_*')
+# shellcheck disable=SC2086 # paths of the repository, without blanks
+"$gemmgen" $written "$here/architectures.lua" "$here/epilogues.lua" -o "$work/out"
+"$gemmgen" "$source"/specs/auto_*.lua -o "$work/auto"
 all=
 [ "${GEMMGEN_COMPILE:-}" != all ] || all=--all
-sh "$here/python.sh" "$here/compile.py" $all "$work/out"
+for folder in out auto; do
+  sh "$here/python.sh" "$here/compile.py" $all "$work/$folder"
+done

@@ -45,11 +45,15 @@ warns tile-k-large "so an SM holds 1 block where half the k tile would leave roo
   "$simt, layout = 'tn', tile = { m = 128, n = 128, k = 64, thread = { m = 16, n = 8 } }, unroll = { k = 8 }, stages = 2"
 warns rolled-loop "64 FMAs for each branch" h100-sxm "$simt, tile = { $tile8 }, unroll = { k = 1 }"
 warns no-tensor-cores "f32 without tf32 stays on CUDA cores: 66.9 TFLOP/s, where tensor cores give 494.7" \
-  h100-sxm "dtype = 'f32'"
-warns no-tensor-cores "33.5 TFLOP/s on CUDA cores, where tensor cores give 66.9" h100-sxm "dtype = 'f64'"
+  h100-sxm "dtype = 'f32', stages = 3"
+warns no-tensor-cores "33.5 TFLOP/s on CUDA cores, where tensor cores give 66.9" h100-sxm \
+  "dtype = 'f64', stages = 3"
 warns no-tensor-cores "naive computes bf16 on CUDA cores" h100-sxm "family = 'naive', dtype = 'bf16'"
 warns no-tensor-cores "bf16 has no tensor cores on t4" t4 "family = 'naive', dtype = { a = 'bf16', d = 'f32' }"
 silent h100-sxm "$simt"
+silent h100-sxm "dtype = 'f32'"
+silent a100-sxm-80 "dtype = 'bf16'"
+silent t4 "dtype = 'f16'"
 silent rtx-3090 "dtype = 'f64'"
 silent h100-sxm "$simt, tile = { $tile8 }, unroll = { k = 4 }"
 silent h100-sxm "family = 'wgmma', dtype = 'bf16'"
