@@ -6,6 +6,7 @@
  */
 #include "emit.h"
 
+#include "model.h"
 #include "plan_build.h"
 #include "script.h"
 #include "version.h"
@@ -189,10 +190,10 @@ static void push_job(lua_State *lua, const emit_job *job) {
   set_string(lua, "template", plan_family_of(job->plan->family)->template_name);
   set_string(lua, "gpu", g->name);
   set_integer(lua, "shared_block", g->shared_block);
-  set_integer(lua, "sms", g->sms);
-  set_integer(lua, "boost_mhz", g->boost_mhz);
-  set_integer(lua, "fma_rate", job->plan->type_acc == GG_F64 ? g->fma_f64 : g->fma_f32);
-  set_integer(lua, "hbm_gbs", g->hbm_gbs);
+  gpu_unit unit = plan_unit(job->plan);
+  set_string(lua, "unit", gpu_unit_name(unit));
+  lua_pushnumber(lua, model_ridge(g, unit));
+  lua_setfield(lua, -2, "ridge");
 }
 
 static int render(lua_State *lua) {

@@ -73,6 +73,10 @@ int plan_pass_type(int type);
 /* Blocks that fit on an SM. Needs threads, registers and shared bytes. */
 void plan_occupancy(plan_builder *b);
 
+/* The unit of tensor cores that multiplies a type; a card may lack it. */
+gpu_unit plan_tensor_unit(int type);
+/* The unit that multiplies in this kernel. */
+gpu_unit plan_unit(const kernel_plan *p);
 /* sm_gflops: what speed 1000 is, so that passes over operands, which take time and no FLOP, can be
  * weighed. */
 void plan_set_peak(plan_builder *b);

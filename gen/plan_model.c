@@ -1,31 +1,8 @@
 /* plan_model.c - kernel_plan -> model_kernel: names only, no decisions. */
 #include "plan_model.h"
 
+#include "plan_build.h"
 #include "plan_copy.h"
-
-static gpu_unit unit_of(const kernel_plan *p) {
-  bool cores = p->family == FAMILY_NAIVE || p->family == FAMILY_SMEM || p->family == FAMILY_SIMT;
-  if (cores) return p->type_acc == GG_F64 ? GPU_CORE_F64 : GPU_CORE_F32;
-  switch ((gg_dtype)p->type_a) {
-  case GG_F64:
-    return GPU_TENSOR_F64;
-  case GG_TF32:
-  case GG_F32:
-    return GPU_TENSOR_TF32;
-  case GG_E4M3:
-  case GG_E5M2:
-    return GPU_TENSOR_F8;
-  case GG_S8:
-  case GG_U8:
-    return GPU_TENSOR_S8;
-  case GG_NONE:
-  case GG_F16:
-  case GG_BF16:
-  case GG_S32:
-    break;
-  }
-  return GPU_TENSOR_F16;
-}
 
 /* ORDER FAMILY */
 static const int families[] = {
@@ -58,7 +35,7 @@ static int store_ways(const kernel_plan *p, int operand) {
 model_kernel plan_model(const kernel_plan *p) {
   return (model_kernel){
       .family = families[p->family],
-      .unit = unit_of(p),
+      .unit = plan_unit(p),
       .element = p->element,
       .element_d = p->element_d,
       .tile_m = p->tile_m,

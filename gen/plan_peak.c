@@ -1,29 +1,40 @@
-/* plan_peak.c - what speeds are measured by: the unit of a card that multiplies a type fastest. */
+/* plan_peak.c - units of a card: which one a kernel keeps busy, and what its speed is measured by.
+ */
 #include "plan_build.h"
 
-/* The unit whose peak is the measure of a type's kernels. */
-static gpu_unit unit_of(int type) {
+gpu_unit plan_tensor_unit(int type) {
   switch (type) {
-  case GG_F64:
-    return GPU_CORE_F64;
   case GG_F32:
-    return GPU_CORE_F32;
   case GG_TF32:
     return GPU_TENSOR_TF32;
-  case GG_F16:
-  case GG_BF16:
-    return GPU_TENSOR_F16;
+  case GG_F64:
+    return GPU_TENSOR_F64;
   case GG_E4M3:
   case GG_E5M2:
     return GPU_TENSOR_F8;
-  default:
+  case GG_S8:
+  case GG_U8:
     return GPU_TENSOR_S8;
+  default:
+    return GPU_TENSOR_F16;
   }
 }
 
+static gpu_unit core_unit(int type) {
+  return type == GG_F64 ? GPU_CORE_F64 : GPU_CORE_F32;
+}
+
+gpu_unit plan_unit(const kernel_plan *p) {
+  bool cores = p->family == FAMILY_NAIVE || p->family == FAMILY_SMEM || p->family == FAMILY_SIMT;
+  return cores ? core_unit(p->type_acc) : plan_tensor_unit(p->type_a);
+}
+
+/* The card's fastest for a type: the measure of all kernels that multiply it. f32 is no type of
+ * tensor cores; whoever lets it be rounded says tf32. */
 static gpu_unit measure_of(const plan_builder *b) {
-  gpu_unit unit = unit_of(b->plan->type_a);
-  return gpu_rate(b->gpu, unit) ? unit : GPU_CORE_F32;
+  int type = b->plan->type_a;
+  gpu_unit tensor = plan_tensor_unit(type);
+  return type != GG_F32 && gpu_rate(b->gpu, tensor) ? tensor : core_unit(type);
 }
 
 void plan_set_peak(plan_builder *b) {
@@ -39,8 +50,9 @@ void plan_set_peak(plan_builder *b) {
 }
 
 int plan_core_speed(const plan_builder *b, int speed) {
-  gpu_unit core = b->plan->type_a == GG_F64 ? GPU_CORE_F64 : GPU_CORE_F32;
-  double share = gpu_peak(b->gpu, core) / gpu_peak(b->gpu, measure_of(b));
-  int beside = (int)(speed * share);
-  return share > 1 ? speed : beside > 1 ? beside : 1;
+  double own = gpu_peak(b->gpu, core_unit(b->plan->type_a)),
+         fastest = gpu_peak(b->gpu, measure_of(b));
+  if (own >= fastest) return speed;
+  int beside = (int)(speed * own / fastest + 0.5);
+  return beside > 1 ? beside : 1;
 }

@@ -489,9 +489,11 @@ static void rank(plan_builder *b) {
   bool single_b = p->turn_b || p->copy_b == p->element;
   double slots = (single_a ? 1.0 / p->tile_n : 0) + (single_b ? 1.0 / p->tile_m : 0);
   double copies = 8 * slots * rate / 128;
-  TAKE(speed, SPEED, (int)(1000 / (1 + wait + copies) + 0.5), NULL,
-       "1000 / (1 + %.2f + %.2f): FMAs wait for fragments, and for copies of single elements", wait,
-       copies);
+  int speed = (int)(1000 / (1 + wait + copies) + 0.5);
+  TAKE(speed, SPEED, plan_core_speed(b, speed), NULL,
+       "1000 / (1 + %.2f + %.2f) of CUDA cores: FMAs wait for fragments, and for copies of single "
+       "elements",
+       wait, copies);
   SET(wave_loss, 100, "an idle SM's time is lost");
   TAKE(overhead_k, OVERHEAD_K, 80, NULL, "to fill the ring and to store, 40 to 100 as measured");
 }

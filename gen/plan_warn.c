@@ -135,29 +135,11 @@ static void warn_rolled(const kernel_plan *p, diag *d) {
 /* -- Types
  * ------------------------------------------------------------------------------------------ */
 
-static gpu_unit tensor_unit(int type) {
-  switch (type) {
-  case GG_F32:
-  case GG_TF32:
-    return GPU_TENSOR_TF32;
-  case GG_F64:
-    return GPU_TENSOR_F64;
-  case GG_E4M3:
-  case GG_E5M2:
-    return GPU_TENSOR_F8;
-  case GG_S8:
-  case GG_U8:
-    return GPU_TENSOR_S8;
-  default:
-    return GPU_TENSOR_F16;
-  }
-}
-
 static void warn_types(const kernel_plan *p, const model_kernel *k, diag *d) {
   const kernel_spec *s = p->spec;
   const gpu_facts *g = &s->gpu;
   if (gpu_unit_is_tensor((gpu_unit)k->unit)) return;
-  gpu_unit tensor = tensor_unit(p->type_a);
+  gpu_unit tensor = plan_tensor_unit(p->type_a);
   double now = gpu_peak(g, (gpu_unit)k->unit), then = gpu_peak(g, tensor);
   bool bf16_missing = p->type_a == GG_BF16 && g->arch < 80;
   bool narrow = p->element < 4;

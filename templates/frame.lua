@@ -23,7 +23,6 @@ local function decimal(value) return (("%.2f"):format(value):gsub("0$", "")) end
 local function about(p, job)
   local flops = 2 * p.tile_m * p.tile_n
   local bytes = (p.tile_m + p.tile_n) * p.element
-  local ridge = 2 * job.fma_rate * job.sms * job.boost_mhz * 1e6 / (job.hbm_gbs * 1e9)
   local share
   if p.family == "wgmma" then
     share = ("stages %d  warpgroups %d + 1"):format(p.stages, p.groups)
@@ -42,9 +41,9 @@ local function about(p, job)
     "// Plan    " .. geometry,
     ("// Budget  shared %d / %d B   registers <= %d   blocks/SM %d   code <= %d B"):format(
       p.shared_bytes, job.shared_block, p.register_limit, p.blocks_sm, p.code_bytes),
-    ("// Model   block tile 2*%d*%d / (%d*(%d+%d)) = %s FLOP/B against ridge %s FLOP/B (%s)"):format(
-      p.tile_m, p.tile_n, p.element, p.tile_m, p.tile_n, decimal(flops / bytes), decimal(ridge),
-      job.gpu),
+    ("// Model   block tile 2*%d*%d / (%d*(%d+%d)) = %s FLOP/B against ridge %s FLOP/B (%s, %s)"):format(
+      p.tile_m, p.tile_n, p.element, p.tile_m, p.tile_n, decimal(flops / bytes), decimal(job.ridge),
+      job.unit, job.gpu),
   }
 end
 

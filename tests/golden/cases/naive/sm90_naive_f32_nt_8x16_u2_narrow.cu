@@ -9,7 +9,7 @@
 //         A stored m x k, B stored n x k (transposed); narrow variant
 // Plan    sm_90  block 8x16x2  thread 1x1  threads 128
 // Budget  shared 0 / 232448 B   registers <= 255   blocks/SM 16   code <= 11392 B
-// Model   block tile 2*8*16 / (4*(8+16)) = 2.67 FLOP/B against ridge 19.97 FLOP/B (h100-sxm)
+// Model   block tile 2*8*16 / (4*(8+16)) = 2.67 FLOP/B against ridge 19.97 FLOP/B (CUDA cores f32, h100-sxm)
 
 // ---- 1  Constants ---------------------------------------------------------------------------
 

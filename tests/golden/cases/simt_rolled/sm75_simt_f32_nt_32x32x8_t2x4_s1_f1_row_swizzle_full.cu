@@ -9,7 +9,7 @@
 //         A stored m x k, B stored n x k (transposed); full variant
 // Plan    sm_75  block 32x32x8  thread 2x4  threads 128
 // Budget  shared 2048 / 65536 B   registers <= 64   blocks/SM 8   code <= 14688 B
-// Model   block tile 2*32*32 / (4*(32+32)) = 8.0 FLOP/B against ridge 25.44 FLOP/B (t4)
+// Model   block tile 2*32*32 / (4*(32+32)) = 8.0 FLOP/B against ridge 25.44 FLOP/B (CUDA cores f32, t4)
 
 // ---- 1  Constants ---------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@
 //         A stored m x k, B stored k x n; full variant
 // Plan    sm_90  block 8x16x8  thread 2x2  threads 64
 // Budget  shared 1792 / 232448 B   registers <= 128   blocks/SM 18   code <= 12828 B
-// Model   block tile 2*8*16 / (4*(8+16)) = 2.67 FLOP/B against ridge 19.97 FLOP/B (h100-sxm)
+// Model   block tile 2*8*16 / (4*(8+16)) = 2.67 FLOP/B against ridge 19.97 FLOP/B (CUDA cores f32, h100-sxm)
 
 // ---- 1  Constants ---------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@
 //         A stored m x k, B stored n x k (transposed); full variant
 // Plan    sm_75  block 8x16x2  thread 1x1  threads 128
 // Budget  shared 0 / 65536 B   registers <= 255   blocks/SM 8   code <= 11856 B
-// Model   block tile 2*8*16 / (1*(8+16)) = 10.67 FLOP/B against ridge 25.44 FLOP/B (t4)
+// Model   block tile 2*8*16 / (1*(8+16)) = 10.67 FLOP/B against ridge 25.44 FLOP/B (CUDA cores f32, t4)
 
 // ---- 1  Constants ---------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@
 //         A stored k x m (transposed), B stored k x n; narrow variant
 // Plan    sm_90  block 8x16x4  thread 2x2  threads 32
 // Budget  shared 1152 / 232448 B   registers <= 255   blocks/SM 32   code <= 17888 B
-// Model   block tile 2*8*16 / (4*(8+16)) = 2.67 FLOP/B against ridge 19.97 FLOP/B (h100-sxm)
+// Model   block tile 2*8*16 / (4*(8+16)) = 2.67 FLOP/B against ridge 19.97 FLOP/B (CUDA cores f32, h100-sxm)
 
 // ---- 1  Constants ---------------------------------------------------------------------------
 
