@@ -128,6 +128,8 @@ typedef enum fragment_load {
   X(store_vector, "elements", "one store of D")                                                    \
   X(epilogue_rows, "rows", "of a thread tile whose C and residual are in flight at once")          \
   X(sum_vector, "elements", "of D that a lane finishes at once where C or more steps come in")     \
+  X(store_batch, "stores", "of staged D that a lane makes together")                               \
+  X(sum_batch, "stores", "a lane finishes together: their C and residual are in flight at once")   \
   X(fragments, "sets", "of operand registers")                                                     \
   X(order, "order", "order of the FMAs of a k step")                                               \
   X(unroll_k, "steps", "k steps written out")                                                      \

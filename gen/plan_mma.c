@@ -1,92 +1,16 @@
 /* plan_mma.c - family mma: tensor cores by mma.sync, fed from shared memory by ldmatrix, shared
  * memory by cp.async (sm_80 and later) or through registers (sm_75).
  *
- * Order of planning, each step fixing what the next one needs: instruction from the types, block
- * and warp tile from registers and shared memory, rows and swizzle from what reads them, stages and
- * residency last. Measured in docs/mma.md.
+ * Order of planning, each step fixing what the next one needs: instruction and sums from the types,
+ * block and warp tile from registers and shared memory, rows and swizzle from what reads them,
+ * stages and residency last. Measured in docs/mma.md.
  */
+#include "plan_epilogue.h"
 #include "plan_mma.h"
+#include "plan_sums.h"
 
 #include <stdio.h>
 #include <string.h>
-
-/* What mma.sync multiplies, and since which architecture; n is 8. Of equal types the first that
- * the GPU has is the default. */
-typedef struct mma_shape {
-  int a, b, acc, m, k, arch;
-} mma_shape;
-
-static const mma_shape shapes[] = {
-    {GG_BF16, GG_BF16, GG_F32, 16, 16, 80}, {GG_F16, GG_F16, GG_F32, 16, 16, 80},
-    {GG_F16, GG_F16, GG_F32, 16, 8, 75},    {GG_F16, GG_F16, GG_F16, 16, 16, 80},
-    {GG_F16, GG_F16, GG_F16, 16, 8, 75},    {GG_TF32, GG_TF32, GG_F32, 16, 8, 80},
-    {GG_E4M3, GG_E4M3, GG_F32, 16, 32, 89}, {GG_E5M2, GG_E5M2, GG_F32, 16, 32, 89},
-    {GG_E4M3, GG_E5M2, GG_F32, 16, 32, 89}, {GG_E5M2, GG_E4M3, GG_F32, 16, 32, 89},
-    {GG_S8, GG_S8, GG_S32, 16, 32, 80},     {GG_U8, GG_U8, GG_S32, 16, 32, 80},
-    {GG_F64, GG_F64, GG_F64, 16, 8, 90},    {GG_F64, GG_F64, GG_F64, 16, 4, 90},
-    {GG_F64, GG_F64, GG_F64, 16, 16, 90},   {GG_F64, GG_F64, GG_F64, 8, 4, 80},
-};
-enum { SHAPES = sizeof shapes / sizeof shapes[0] };
-
-static bool multiplies(const mma_shape *s, const kernel_plan *p) {
-  return s->a == p->type_a && s->b == p->type_b && s->acc == p->type_acc;
-}
-
-/* Words for what is wrong where no shape serves the types and what was asked. */
-static void refuse_instruction(plan_builder *b) {
-  const kernel_plan *p = b->plan;
-  int arch = 0;
-  char known[96] = "";
-  for (int i = 0; i < SHAPES; ++i) {
-    const mma_shape *s = &shapes[i];
-    if (!multiplies(s, p)) continue;
-    if (arch == 0 || s->arch < arch) arch = s->arch;
-    size_t at = strlen(known);
-    if (s->arch <= b->gpu->arch)
-      snprintf(known + at, sizeof known - at, "%s%dx8x%d", at > 0 ? ", " : "", s->m, s->k);
-  }
-  if (arch == 0)
-    plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
-                "mma.sync does not multiply %s by %s with sums in %s; use bf16, f16, tf32, e4m3, "
-                "e5m2, s8, u8 or f64 alike, or family simt",
-                dtype_name(p->type_a), dtype_name(p->type_b), dtype_name(p->type_acc));
-  else if (arch > b->gpu->arch)
-    plan_refuse(b, SPEC_DTYPE_A, "dtype-gpu",
-                "mma.sync takes %s from sm_%d on, %s is sm_%d; use %s", dtype_name(p->type_a), arch,
-                b->gpu->name, b->gpu->arch, b->gpu->arch >= 75 ? "f16" : "family simt or wmma");
-  else
-    plan_refuse(b,
-                plan_given(b, SPEC_INST_K)   ? SPEC_INST_K
-                : plan_given(b, SPEC_INST_M) ? SPEC_INST_M
-                                             : SPEC_INST_N,
-                "instruction", "%s has no such shape of mma.sync for %s; use %s", b->gpu->name,
-                dtype_name(p->type_a), known);
-}
-
-static void choose_instruction(plan_builder *b) {
-  kernel_plan *p = b->plan;
-  const mma_shape *found = NULL;
-  for (int i = 0; i < SHAPES && found == NULL; ++i) {
-    const mma_shape *s = &shapes[i];
-    if (multiplies(s, p) && s->arch <= b->gpu->arch && plan_asked(b, SPEC_INST_M, s->m) == s->m &&
-        plan_asked(b, SPEC_INST_N, 8) == 8 && plan_asked(b, SPEC_INST_K, s->k) == s->k)
-      found = s;
-  }
-  if (found == NULL) {
-    refuse_instruction(b);
-    return;
-  }
-  TAKE(inst_m, INST_M, found->m, NULL, "of the shape that sm_%d has for %s", b->gpu->arch,
-       dtype_name(p->type_a));
-  TAKE(inst_n, INST_N, 8, NULL, "mma.sync's only one");
-  TAKE(inst_k, INST_K, found->k, NULL, "of the shape");
-  int step = 32 / p->element;
-  if (p->type_a == GG_F64)
-    SET(step_k, p->inst_k, "one instruction's k: fragments of f64 are large");
-  else
-    SET(step_k, step, "32 bytes: what one ldmatrix brings of 16 rows%s",
-        p->inst_k < step ? ", two instructions' k" : "");
-}
 
 /* Preferences: wide block tiles move few bytes through L2, square warp tiles few through shared
  * memory. */
@@ -94,7 +18,7 @@ static const int block_tiles[][2] = {{128, 256}, {128, 128}, {64, 128}, {64, 64}
 static const int warp_tiles[][2] = {{64, 64}, {64, 32}, {32, 64}, {32, 32},
                                     {32, 16}, {16, 32}, {16, 16}};
 enum { BLOCK_TILES = sizeof block_tiles / sizeof block_tiles[0] };
-enum { WARP_TILES = sizeof warp_tiles / sizeof warp_tiles[0], LEAST_WARPS = 4 };
+enum { WARP_TILES = sizeof warp_tiles / sizeof warp_tiles[0], LEAST_WARPS = 4, SCALE_BLOCK = 128 };
 
 static bool asked_otherwise(const plan_builder *b, spec_field f, int value) {
   return plan_asked(b, f, value) != value;
@@ -183,8 +107,19 @@ static void check_sides(plan_builder *b) {
     plan_refuse(b, SPEC_TILE_K, "tile-multiple",
                 "%d is not a multiple of the %d elements of a k step; use %d", k, b->plan->step_k,
                 round_up(k, b->plan->step_k));
+  if (b->plan->promote_k > 0 && b->plan->promote_k % k != 0)
+    plan_refuse(
+        b, SPEC_TILE_K, "tile-multiple",
+        "%d does not divide the %d of k after which sums of fp8 are promoted; use 32, 64 or "
+        "128, or fast_accum",
+        k, b->plan->promote_k);
+  const int scaling[] = {b->plan->scale_a, b->plan->scale_b};
   for (int i = 0; i < 2; ++i) {
     int tile = plan_asked(b, sixteens[i], 0), warp = plan_asked(b, sixteens[i + 2], 1);
+    if (scaling[i] == GG_SCALING_BLOCK && SCALE_BLOCK % warp != 0)
+      plan_refuse(b, sixteens[i + 2], "tile-multiple",
+                  "%d does not divide the %d rows (columns) that have a scale; use %d", warp,
+                  SCALE_BLOCK, gcd_int(warp, SCALE_BLOCK));
     if (tile % warp != 0)
       plan_refuse(b, sixteens[i + 2], "tile-multiple", "%d does not divide the block's %d; use %d",
                   warp, tile, gcd_int(tile, 64));
@@ -284,32 +219,14 @@ static void choose_rest(plan_builder *b) {
 }
 
 const spec_field plan_takes_mma[] = {
-    SPEC_TILE_K,  SPEC_WARP_M,  SPEC_WARP_N,     SPEC_INST_M,     SPEC_INST_N,  SPEC_INST_K,
-    SPEC_STAGES,  SPEC_PADDING, SPEC_SWIZZLE,    SPEC_COPY_A,     SPEC_COPY_B,  SPEC_FRAGMENTS,
-    SPEC_ORDER,   SPEC_BIAS,    SPEC_RESIDUAL,   SPEC_ACTIVATION, SPEC_SCALE_A, SPEC_SCALE_B,
-    SPEC_SCALE_D, SPEC_ABSMAX,  SPEC_FIELD_COUNT};
-
-/* What the epilogue of this family cannot do. */
-static void check_epilogue(plan_builder *b) {
-  const kernel_plan *p = b->plan;
-  plan_require_output(b);
-  if (p->activation > GG_ACTIVATION_RELU)
-    plan_refuse(b, SPEC_ACTIVATION, "field-family", "family mma has none or relu; use these");
-  const struct {
-    spec_field field;
-    int scaling;
-  } scales[] = {{SPEC_SCALE_A, p->scale_a}, {SPEC_SCALE_B, p->scale_b}};
-  for (int i = 0; i < 2; ++i)
-    if (scales[i].scaling == GG_SCALING_GROUP || scales[i].scaling == GG_SCALING_BLOCK)
-      plan_refuse(
-          b, scales[i].field, "scaling",
-          "family mma sums all of k at once; use \"tensor\" or \"vector\", or family naive");
-}
+    SPEC_TILE_K,  SPEC_WARP_M,     SPEC_WARP_N,          SPEC_INST_M,
+    SPEC_INST_N,  SPEC_INST_K,     SPEC_STAGES,          SPEC_PADDING,
+    SPEC_SWIZZLE, SPEC_COPY_A,     SPEC_COPY_B,          SPEC_FRAGMENTS,
+    SPEC_ORDER,   SPEC_FAST_ACCUM, PLAN_EPILOGUE_FIELDS, SPEC_FIELD_COUNT};
 
 void plan_make_mma(plan_builder *b) {
   kernel_plan *p = b->plan;
-  choose_instruction(b);
-  if (b->result == PLAN_OK) check_epilogue(b);
+  plan_mma_types(b);
   if (b->result == PLAN_OK) check_sides(b);
   if (b->result == PLAN_OK) choose_tile(b);
   if (b->result == PLAN_OK) choose_steps(b);

@@ -1,6 +1,6 @@
-/* plan_mma.h - what the parts of family mma's planner share: plan_mma.c (instruction, tiles),
- * plan_mma_shared.c (shared memory: rows, copies, staging of D), plan_mma_cost.c (registers,
- * residency, what the library should expect). */
+/* plan_mma.h - what the parts of family mma's planner share: plan_mma.c (tiles), plan_mma_types.c
+ * (instruction, sums), plan_mma_shared.c (shared memory: rows, copies, staging of D),
+ * plan_mma_cost.c (registers, residency, what the library should expect). */
 #ifndef GEN_PLAN_MMA_H
 #define GEN_PLAN_MMA_H
 
@@ -12,6 +12,9 @@ typedef struct mma_tile {
   int m, n, k;        /* of the block */
   int warp_m, warp_n; /* of a warp */
 } mma_tile;
+
+/* Refuses types that mma.sync does not take; sets the instruction and how sums are kept. */
+void plan_mma_types(plan_builder *b);
 
 int plan_mma_threads(const mma_tile *t);
 /* Bytes of one stage, rows not padded. */

@@ -1,12 +1,13 @@
 /* plan_mma_cost.c - what a kernel of family mma takes and is worth: registers, stages, residency,
  * code, and what the library's choice rests on.
  */
+#include "plan_epilogue.h"
 #include "plan_mma.h"
 
 #include <stdio.h>
 
 /* Registers beside sums, fragments and staged copies: pointers, offsets, bounds, loop state. */
-enum { OTHER_REGISTERS = 38, MOST_STAGES = 8, USUAL_STAGES = 4 };
+enum { OTHER_REGISTERS = 38, GATHER_REGISTERS = 10, MOST_STAGES = 8, USUAL_STAGES = 4 };
 
 int plan_mma_threads(const mma_tile *t) {
   return 32 * (t->m / t->warp_m) * (t->n / t->warp_n);
@@ -25,16 +26,30 @@ int plan_mma_least_stages(const plan_builder *b) {
   return staged(b) ? 2 : 3;
 }
 
+/* Scales of each 128 of k: of a lane's rows and columns, or one of the warp's block; pointers and
+ * bounds. */
+static int scale_registers(const kernel_plan *p, const mma_tile *t) {
+  const int scaling[] = {p->scale_a, p->scale_b}, held[] = {t->warp_m / 8, t->warp_n / 4};
+  int registers = 0;
+  for (int i = 0; i < 2; ++i)
+    if (scaling[i] >= GG_SCALING_GROUP)
+      registers += 4 + (scaling[i] == GG_SCALING_GROUP ? held[i] : 1);
+  return registers;
+}
+
 mma_registers plan_mma_registers(const plan_builder *b, const mma_tile *t, int fragments) {
   const kernel_plan *p = b->plan;
   int bytes = plan_mma_stage_bytes(p, t) / plan_mma_threads(t);
+  int sums = t->warp_m * t->warp_n * dtype_bytes(p->type_acc) / 128;
   mma_registers r = {
-      .accumulators = t->warp_m * t->warp_n * dtype_bytes(p->type_acc) / 128,
+      /* those of one block of k as well, where they are promoted */
+      .accumulators = p->promote_k > 0 ? 2 * sums : sums,
       .fragments = fragments * (t->warp_m + t->warp_n) * p->step_k * p->element / 128,
       .staged = !staged(b)            ? 0
                 : plan_mma_gathers(b) ? bytes / p->element
                                       : bytes / 4,
-      .other = OTHER_REGISTERS,
+      .other =
+          OTHER_REGISTERS + scale_registers(p, t) + (plan_mma_gathers(b) ? GATHER_REGISTERS : 0),
   };
   r.total = r.accumulators + r.fragments + r.staged + r.other;
   return r;
@@ -109,6 +124,18 @@ static int best_speed(const plan_builder *b) {
   return 10 * b->gpu->mma_sync_percent;
 }
 
+/* Instructions that stand in the text of the epilogue: each accumulator is put into shared memory
+ * once, of the stores there is a batch for each group of staged rows. */
+static int epilogue_instructions(const kernel_plan *p) {
+  int outputs = p->warp_m * p->warp_n / 32, groups = p->warp_m / p->d_rows;
+  int guard = p->variant == VARIANT_FULL ? 0 : 6, steps = plan_step_instructions(p);
+  int direct = 2 * outputs + groups * p->store_batch * (8 + guard + p->store_vector);
+  int sums = outputs + groups * p->sum_batch * (12 + 2 * guard + p->sum_vector * (steps + 6));
+  bool has_direct = steps == 0 && p->beta != GG_SCALAR_ONE;
+  bool has_sums = steps > 0 || p->beta != GG_SCALAR_ZERO;
+  return has_direct * direct + has_sums * sums;
+}
+
 static void estimate_code(plan_builder *b) {
   kernel_plan *p = b->plan;
   int steps = p->tile_k / p->step_k;
@@ -123,11 +150,9 @@ static void estimate_code(plan_builder *b) {
   SET(loop_fmas, steps * products, "%d steps x %d instructions", steps, products);
   SET(loop_bytes, 16 * body, "16 bytes x (%d steps x (%d products + %d loads) + %d for copies)",
       steps, products, loads, copies);
-  int outputs = p->warp_m * p->warp_n / 32;
-  int outside = 12 + (b->variant == VARIANT_NARROW ? 12 : 6 * guarded);
-  SET(code_bytes, 16 * (body + outputs * outside + copies + 600) * 3 / 2 + 4096,
-      "loop, prologue, %d instructions an output of the epilogue, and half for the compiler",
-      outside);
+  SET(code_bytes, 16 * (body + copies + epilogue_instructions(p) + 600) * 3 / 2 + 4096,
+      "loop, prologue, %d instructions of the epilogue, and half for the compiler",
+      epilogue_instructions(p));
   SET(compile_seconds, 30, "budget of every kernel");
   int gap = products * 3 / 4 / (loads > 0 ? loads : 1);
   SET(fragment_gap, gap > 0 ? gap : 1, "%d fragment loads over three quarters of %d products",

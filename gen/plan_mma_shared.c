@@ -4,12 +4,14 @@
  * Operands keep their order from global to shared memory, so copies are as wide as they can be;
  * what has to be turned is turned on the way to registers.
  */
+#include "plan_epilogue.h"
 #include "plan_mma.h"
 
 #include <limits.h>
 #include <stdio.h>
 
 enum { LANES = 32, ROW_BITS = 4, NO_BIT = 15, MOST_PADDING = 8 /* chunks */, CHUNK = 16 };
+enum { MOST_STORES = 8, BATCH_INSTRUCTIONS = 256 };
 
 typedef struct operand_fields {
   char name, axis;
@@ -269,6 +271,20 @@ static int choose_pitch(plan_builder *b, plan_field f, int element, int vector) 
   return pitch;
 }
 
+/* Stores of `vector` elements that a lane makes of the rows that are staged at once: the text has
+ * one batch of them, in a loop where there are more. steps: instructions of each element. */
+static void choose_batch(plan_builder *b, plan_field f, int vector, int steps) {
+  const kernel_plan *p = b->plan;
+  int stores = p->d_rows * p->warp_n / vector / LANES, most = MOST_STORES;
+  while (most > 1 && most * vector * steps > BATCH_INSTRUCTIONS)
+    --most;
+  int batch = stores < most ? stores : most;
+  while (stores % batch != 0)
+    --batch;
+  plan_set(b, f, batch, "of %d; at most %d and %d instructions of steps", stores, MOST_STORES,
+           BATCH_INSTRUCTIONS);
+}
+
 void plan_mma_staging(plan_builder *b) {
   kernel_plan *p = b->plan;
   int pitch_d = choose_pitch(b, PLAN_pitch_d, p->element_d, p->store_vector);
@@ -288,4 +304,6 @@ void plan_mma_staging(plan_builder *b) {
       bytes, p->stage_bytes);
   SET(d_rows, rows, "of each of %d warps: what a stage has room for, at least 8", warps);
   SET(d_bytes, bytes, "%d warps x %d rows x %d", warps, rows, pitch);
+  choose_batch(b, PLAN_store_batch, p->store_vector, 0);
+  choose_batch(b, PLAN_sum_batch, p->sum_vector, plan_step_instructions(p));
 }

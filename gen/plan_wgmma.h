@@ -4,8 +4,6 @@
 
 #include "plan_copy.h"
 
-enum { PROMOTE_K = 128 }; /* elements: the k of one block of 8-bit types */
-
 /* Refuses types that the tensor cores do not take; sets how sums are kept and how operands reach
  * the tensor cores. */
 void plan_wgmma_types(plan_builder *b);

@@ -6,11 +6,8 @@
  * tensor core and are moved into f32 registers every 128 of k unless fast_accum is asked.
  */
 #include "plan_epilogue.h"
+#include "plan_sums.h"
 #include "plan_wgmma.h"
-
-static bool is_fp8(int type) {
-  return type == GG_E4M3 || type == GG_E5M2;
-}
 
 static bool is_whole(int type) {
   return type == GG_S8 || type == GG_U8;
@@ -26,13 +23,14 @@ static void require_factors(plan_builder *b) {
     plan_refuse(b, SPEC_DTYPE_A, "dtype-family",
                 "wgmma does not multiply %s; use bf16, f16, tf32, e4m3, e5m2, s8 or u8",
                 dtype_name(type));
-  bool mixed = (is_fp8(type) && is_fp8(p->type_b)) || (is_whole(type) && is_whole(p->type_b));
+  bool mixed =
+      (plan_is_fp8(type) && plan_is_fp8(p->type_b)) || (is_whole(type) && is_whole(p->type_b));
   if (p->type_b != type && !mixed)
     plan_refuse(b, SPEC_DTYPE_B, "dtype-family", "%s does not multiply with %s; use %s",
                 dtype_name(p->type_b), dtype_name(type),
-                is_fp8(type)     ? "e4m3 or e5m2"
-                : is_whole(type) ? "s8 or u8"
-                                 : dtype_name(type));
+                plan_is_fp8(type) ? "e4m3 or e5m2"
+                : is_whole(type)  ? "s8 or u8"
+                                  : dtype_name(type));
   int acc = is_whole(type) ? GG_S32 : GG_F32;
   if (p->type_acc != acc)
     plan_refuse(b, SPEC_DTYPE_ACC, "dtype-family", "%s where family wgmma sums %s in %s; use that",
@@ -54,24 +52,6 @@ static void require_results(plan_builder *b) {
                   "family wgmma makes no %s of what is computed in %s; use %s", dtype_name(type),
                   dtype_name(p->type_epilogue), whole ? "s32" : "f32, f16 or bf16");
   }
-}
-
-static void choose_promotion(plan_builder *b) {
-  kernel_plan *p = b->plan;
-  bool fp8 = is_fp8(p->type_a), fast = fp8 && plan_asked(b, SPEC_FAST_ACCUM, 0) != 0;
-  if (!fp8 && plan_given(b, SPEC_FAST_ACCUM))
-    plan_refuse(b, SPEC_FAST_ACCUM, "field-family",
-                "sums of %s have one precision: only those of e4m3 and e5m2 may be fast; leave it "
-                "out",
-                dtype_name(p->type_a));
-  SET(fast_accum, fast,
-      fast  ? "asked by the spec"
-      : fp8 ? "unless asked: sums would keep about 14 bits"
-            : "the tensor core's sums are those of the accumulator's type");
-  if (fast) buf_puts(&b->suffix, "_fast");
-  SET(promote_k, fp8 && !fast ? PROMOTE_K : 0,
-      fp8 && !fast ? "one block of k: its sum is exact enough, those of many are not"
-                   : "sums stay where they are");
 }
 
 /* tf32 that lies MN-major is turned on its way into registers, from which the tensor cores take
@@ -171,7 +151,7 @@ void plan_wgmma_types(plan_builder *b) {
   require_factors(b);
   require_results(b);
   if (b->result != PLAN_OK || b->variant == VARIANT_NARROW) return;
-  choose_promotion(b);
+  plan_promotion(b);
   choose_ways(b);
 }
 

@@ -1,5 +1,6 @@
 $ local frame, raster, names, scalars, steps = use("frame"), use("raster"), use("names"), use("scalars"), use("steps")
 $ local copy, mma, epilogue, stream = use("copy"), use("mma"), use("mma_epilogue"), use("stream")
+$ local promotion = use("promotion")
 $ local A = copy.operand(p, "a", not names.contiguous_k(p, "a"), true)
 $ local B = copy.operand(p, "b", not names.contiguous_k(p, "b"), true)
 $ local ring = stream.new(p, A, B, mma)
@@ -41,14 +42,18 @@ ${frame.signature(p, job)}
   for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     ${stream.first_loads(ring)}
     ${mma.clear(p)}
+    ${steps.has_parts(p) and raster.tile(p, "tile") or {}}
+    ${promotion.declare(p)}
 
     // -- Main loop: ${ring.steps} k-steps a tile
     for (int kt = 0; kt < k_tiles; ++kt) {
+      ${promotion.begin(p)}
       ${stream.body(ring)}
+      ${promotion.finish(p)}
     }
 
     // -- Epilogue: ${steps.formula(p)}, through each warp's own part of shared memory
-    ${raster.tile(p, "tile")}
+    ${steps.has_parts(p) and {} or raster.tile(p, "tile")}
     ${epilogue.tile(p)}
     gg_syncthreads(); // shared memory that D has left may be written
   }

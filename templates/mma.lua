@@ -129,7 +129,7 @@ function mma.sorts(p) return p.load_a == "ldmatrix_trans_bytes" or p.load_b == "
 -- Accumulators of a lane and instruction; f16: in pairs.
 local function accumulators(p) return p.inst_m // 4 // (p.type_acc == "f16" and 2 or 1) end
 
--- Declarations of fragments and accumulators.
+-- Declarations of fragments and accumulators; part: sums that promotion.lua adds to those.
 function mma.declare(p)
   local lines = {}
   for _, f in ipairs { operands(p) } do
@@ -139,10 +139,12 @@ function mma.declare(p)
       names.append(lines, names.declare(f.type, items))
     end
   end
-  for i = 0, p.warp_m // p.inst_m - 1 do
-    local items = {}
-    for j = 0, p.warp_n // 8 - 1 do items[j + 1] = ("acc%d_%d[%d]"):format(i, j, accumulators(p)) end
-    names.append(lines, names.declare(names.c_type(p.type_acc), items))
+  for _, name in ipairs(p.promote_k > 0 and { "acc", "part" } or { "acc" }) do
+    for i = 0, p.warp_m // p.inst_m - 1 do
+      local items = {}
+      for j = 0, p.warp_n // 8 - 1 do items[j + 1] = ("%s%d_%d[%d]"):format(name, i, j, accumulators(p)) end
+      names.append(lines, names.declare(names.c_type(p.type_acc), items))
+    end
   end
   if mma.sorts(p) then lines[#lines + 1] = "unsigned pair0, pair1; // bytes on their way" end
   return lines
@@ -207,7 +209,7 @@ local function products(p, set)
     local in_a, in_b = i * p.inst_m // 8 % 2 * (2 - p.inst_m // 8), j % 2 * words_b * parts
     local a = plus(array(p, "a", set, group_a), (part + in_a) * words_a)
     local b = plus(array(p, "b", set, group_b), in_b + part * words_b)
-    lines[#lines + 1] = ("%s(acc%d_%d, %s, %s);"):format(name, i, j, a, b)
+    lines[#lines + 1] = ("%s(%s%d_%d, %s, %s);"):format(name, p.promote_k > 0 and "part" or "acc", i, j, a, b)
     last["a" .. group_a], last["b" .. group_b] = #lines, #lines
   end
   local along_n = p.order ~= "column"

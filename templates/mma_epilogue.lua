@@ -12,8 +12,6 @@ local vectors = use("vectors")
 
 local epilogue = {}
 
-local BATCH = 8 -- vectors of C or of the residual that are loaded before the first is used
-
 local function plus_rows(name, rows, ld) return rows > 0 and ("%s + %d * %s"):format(name, rows, ld) or name end
 
 local function plus(text, n) return n > 0 and text .. " + " .. n or text end
@@ -79,13 +77,14 @@ local function way(p, direct)
   w.across = p.warp_n // w.v
   w.even = w.across <= 32 and 32 % w.across == 0 -- a lane keeps its columns
   w.stores = p.d_rows * w.across // 32
+  w.batch = direct and p.store_batch or p.sum_batch
   w.apart = interleaved(p, "a") and 2 or 1 -- rows of D that neighbouring staged rows are apart
   return w
 end
 
--- Stores are made BATCH at a time; where there are more, in turns of a loop over `part`: rows, or, where
--- a lane's columns change, 32 vectors for each store. Store q is the q-th of a turn.
-local function turns(w) return w.stores > BATCH end
+-- Stores are made w.batch at a time; where there are more, in turns of a loop over `part`: rows, or,
+-- where a lane's columns change, 32 vectors for each store. Store q is the q-th of a turn.
+local function turns(w) return w.stores > w.batch end
 
 -- Vector number of store q among those of the rows at hand, where a lane's columns change.
 local function number(w, q) return plus(turns(w) and "d_lane + part" or "d_lane", 32 * q) end
@@ -140,11 +139,11 @@ end
 local function each_store(w, ...)
   local lines = {}
   local function add(text) lines[#lines + 1] = text end
-  local count, indent = math.min(w.stores, BATCH), ""
+  local count, indent = w.batch, ""
   if turns(w) then
     local unit = w.even and 32 // w.across or 32
     add("#pragma unroll 1")
-    add(("for (int part = 0; part < %d; part += %d) {"):format(w.stores * unit, BATCH * unit))
+    add(("for (int part = 0; part < %d; part += %d) {"):format(w.stores * unit, w.batch * unit))
     indent = "  "
   end
   for n = 1, select("#", ...) do

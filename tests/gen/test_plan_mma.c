@@ -1,0 +1,162 @@
+/* Plans of family mma: types by architecture, what promotion and scales take, and numbers that the
+ * emitted text relies on.
+ */
+#include "unit.h"
+
+#include "plan_mma.h"
+
+#include <string.h>
+
+typedef struct setting {
+  spec_field field;
+  int value;
+} setting;
+
+#define END SPEC_FIELD_COUNT
+
+static kernel_spec spec_of(const char *gpu, int type, const setting *settings) {
+  kernel_spec s = {.file = "test.lua", .line = 1, .call = 1};
+  s.gpu = *gpu_find(gpu);
+  for (int f = 0; f < SPEC_FIELD_COUNT; ++f)
+    s.value[f] = SPEC_UNSET;
+  s.value[SPEC_FAMILY] = FAMILY_MMA;
+  s.value[SPEC_DTYPE_A] = type;
+  for (; settings->field != END; ++settings)
+    s.value[settings->field] = settings->value;
+  return s;
+}
+
+static const setting none[] = {{END, 0}};
+
+static void made(const kernel_spec *s, plan_variant v, kernel_plan *p) {
+  plan_fault fault;
+  if (plan_make(s, v, p, &fault) != PLAN_OK) fail_msg("%s", fault.text);
+}
+
+static void refused(const kernel_spec *s, spec_field field, const char *code) {
+  kernel_plan p;
+  plan_fault fault;
+  assert_int_equal(plan_make(s, VARIANT_FULL, &p, &fault), PLAN_ILLEGAL);
+  assert_int_equal(fault.field, field);
+  assert_string_equal(fault.code, code);
+  assert_true(strstr(fault.text, "use ") != NULL || strstr(fault.text, "leave it out") != NULL);
+}
+
+/* Which types there are, and from which card on. */
+static void types_follow_the_architecture(void **state) {
+  (void)state;
+  static const struct {
+    const char *gpu;
+    int types[9];
+  } cards[] = {{"v100", {0}},
+               {"t4", {GG_F16}},
+               {"a100-sxm-80", {GG_F16, GG_BF16, GG_TF32, GG_F64, GG_S8, GG_U8}},
+               {"rtx-4090", {GG_F16, GG_BF16, GG_TF32, GG_F64, GG_S8, GG_U8, GG_E4M3, GG_E5M2}},
+               {"h100-sxm", {GG_F16, GG_BF16, GG_TF32, GG_F64, GG_S8, GG_U8, GG_E4M3, GG_E5M2}},
+               {"rtx-5090", {GG_F16, GG_BF16, GG_TF32, GG_F64, GG_S8, GG_U8, GG_E4M3, GG_E5M2}}};
+  for (size_t c = 0; c < sizeof cards / sizeof cards[0]; ++c)
+    for (int type = GG_F64; type <= GG_S32; ++type) {
+      bool has = false;
+      for (int i = 0; i < 9; ++i)
+        if (cards[c].types[i] == type) has = true;
+      kernel_spec s = spec_of(cards[c].gpu, type, none);
+      for (int v = 0; v < VARIANT_COUNT; ++v) {
+        kernel_plan p;
+        plan_fault fault;
+        plan_result result = plan_make(&s, (plan_variant)v, &p, &fault);
+        if ((result == PLAN_OK || result == PLAN_SAME) != has)
+          fail_msg("%s, %s: %s", cards[c].gpu, dtype_name(type), has ? fault.text : "made");
+        if (result == PLAN_OK) plan_free(&p);
+        if (!has) assert_int_equal(fault.field, SPEC_DTYPE_A);
+      }
+    }
+}
+
+/* Sums of fp8 are promoted unless the spec asks otherwise, and cost their registers twice. */
+static void fp8_is_promoted(void **state) {
+  (void)state;
+  kernel_spec s = spec_of("rtx-4090", GG_E4M3, none);
+  kernel_plan promoted, fast;
+  made(&s, VARIANT_FULL, &promoted);
+  s.value[SPEC_FAST_ACCUM] = 1;
+  made(&s, VARIANT_FULL, &fast);
+  assert_int_equal(promoted.promote_k, 128);
+  assert_int_equal(promoted.fast_accum, 0);
+  assert_int_equal(fast.promote_k, 0);
+  assert_int_equal(fast.fast_accum, 1);
+  assert_non_null(strstr(fast.name, "_fast"));
+  assert_true(promoted.warp_m * promoted.warp_n < fast.warp_m * fast.warp_n);
+  plan_free(&promoted);
+  plan_free(&fast);
+  /* A part is whole k tiles. */
+  s.value[SPEC_FAST_ACCUM] = SPEC_UNSET;
+  s.value[SPEC_TILE_K] = 96;
+  refused(&s, SPEC_TILE_K, "tile-multiple");
+  s.value[SPEC_TILE_K] = 256;
+  refused(&s, SPEC_TILE_K, "tile-multiple");
+  s = spec_of("rtx-4090", GG_S8, (setting[]){{SPEC_FAST_ACCUM, 1}, {END, 0}});
+  refused(&s, SPEC_FAST_ACCUM, "field-family");
+}
+
+/* Scales of each 128 of k go with promoted sums, and blocks of them with warps that lie inside. */
+static void scales_come_with_parts(void **state) {
+  (void)state;
+  kernel_spec s = spec_of(
+      "rtx-4090", GG_E4M3,
+      (setting[]){{SPEC_SCALE_A, GG_SCALING_GROUP}, {SPEC_SCALE_B, GG_SCALING_BLOCK}, {END, 0}});
+  kernel_plan p;
+  for (int v = 0; v < VARIANT_COUNT; ++v) {
+    made(&s, (plan_variant)v, &p);
+    assert_int_equal(p.promote_k, 128);
+    assert_int_equal(p.promote_k % p.tile_k, 0);
+    plan_free(&p);
+  }
+  s.value[SPEC_TILE_N] = 96, s.value[SPEC_WARP_N] = 48;
+  refused(&s, SPEC_WARP_N, "tile-multiple");
+  s.value[SPEC_TILE_N] = s.value[SPEC_WARP_N] = SPEC_UNSET;
+  s.value[SPEC_FAST_ACCUM] = 1;
+  refused(&s, SPEC_SCALE_A, "scaling");
+  s = spec_of("a100-sxm-80", GG_BF16, (setting[]){{SPEC_SCALE_B, GG_SCALING_GROUP}, {END, 0}});
+  refused(&s, SPEC_SCALE_B, "scaling");
+}
+
+/* Batches of stores divide the stores of the staged rows, whatever the tile; steps of many
+ * instructions make them smaller. */
+static void batches_divide(void **state) {
+  (void)state;
+  static const int sides[] = {16, 32, 48, 64, 96};
+  int count = 0;
+  for (int i = 0; i < 25; ++i)
+    for (int activation = GG_ACTIVATION_NONE; activation <= GG_ACTIVATION_GELU_TANH; ++activation) {
+      int m = sides[i / 5], n = sides[i % 5];
+      kernel_spec s = spec_of("a100-sxm-80", GG_F16,
+                              (setting[]){{SPEC_TILE_M, m},
+                                          {SPEC_TILE_N, 2 * n},
+                                          {SPEC_WARP_M, m},
+                                          {SPEC_WARP_N, n},
+                                          {SPEC_ACTIVATION, activation},
+                                          {END, 0}});
+      kernel_plan p;
+      plan_fault fault;
+      if (plan_make(&s, VARIANT_EDGE, &p, &fault) != PLAN_OK) continue;
+      ++count;
+      int stores = p.d_rows * p.warp_n / 32;
+      assert_int_equal(stores % p.store_vector, 0);
+      assert_int_equal(stores / p.store_vector % p.store_batch, 0);
+      assert_int_equal(stores % p.sum_vector, 0);
+      assert_int_equal(stores / p.sum_vector % p.sum_batch, 0);
+      assert_in_range(p.sum_batch, 1, activation > GG_ACTIVATION_RELU ? 2 : 8);
+      plan_free(&p);
+    }
+  assert_true(count > 60);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(types_follow_the_architecture),
+      cmocka_unit_test(fp8_is_promoted),
+      cmocka_unit_test(scales_come_with_parts),
+      cmocka_unit_test(batches_divide),
+  };
+  return cmocka_run_group_tests_name("plans of family mma", tests, NULL, NULL);
+}
