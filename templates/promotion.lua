@@ -68,7 +68,9 @@ function promotion.declare(p)
   return lines
 end
 
-local function factor(s, index) return s.scaling == "block" and "factor_" .. s.o or ("factor_%s%d"):format(s.o, index) end
+local function factor(s, index)
+  return s.scaling == "block" and "factor_" .. s.o or ("factor_%s%d"):format(s.o, index)
+end
 
 -- Registers of what the next lines load.
 local function declare_factors(s)
