@@ -29,6 +29,7 @@ static bool predict(const sweep_table *t, const kernel_spec *s, sweep_row *row) 
                      .blocks_sm = p.blocks_sm,
                      .loop_bytes = p.loop_bytes,
                      .stages = p.stages,
+                     .intensity = model_tile_intensity(p.tile_m, p.tile_n) / p.element,
                      .seconds = f.lacks ? INFINITY : f.prediction.seconds,
                      .peak_share = f.lacks ? 0 : f.prediction.peak_share,
                      .binding = f.prediction.binding};
@@ -161,8 +162,9 @@ void sweep_text(const sweep_table *t, buf *out) {
     width[v] = (int)strlen(spec_field_name(t->varying[v]));
     buf_printf(out, "%-*s ", width[v], spec_field_name(t->varying[v]));
   }
-  buf_printf(out, "%9s %8s %6s %-16s %9s %5s %9s %6s %7s  %s\n", "us", "TFLOP/s", "peak%", "bound",
-             any ? "measured" : "", "regs", "shared", "blocks", "loop", "kernel");
+  buf_printf(out, "%9s %8s %6s %6s %-16s %9s %5s %6s %9s %6s %7s  %s\n", "us", "TFLOP/s", "peak%",
+             "FLOP/B", "bound", any ? "measured" : "", "regs", "stages", "shared", "blocks", "loop",
+             "kernel");
   for (size_t i = 0; i < t->count; ++i) {
     const sweep_row *r = &t->rows[i];
     for (int v = 0; v < t->varying_count; ++v)
@@ -171,15 +173,15 @@ void sweep_text(const sweep_table *t, buf *out) {
       buf_printf(out, "%9s does not take the problem  %s\n", "-", r->name);
       continue;
     }
-    buf_printf(out, "%9.2f %8.2f %6.1f %-16s ", 1e6 * r->seconds,
-               1e-12 * model_flop(&t->size) / r->seconds, 100 * r->peak_share,
+    buf_printf(out, "%9.2f %8.2f %6.1f %6.1f %-16s ", 1e6 * r->seconds,
+               1e-12 * model_flop(&t->size) / r->seconds, 100 * r->peak_share, r->intensity,
                model_bound_name(r->binding));
     if (r->measured > 0)
       buf_printf(out, "%9.2f ", 1e6 * r->measured);
     else
       buf_printf(out, "%9s ", any ? "-" : "");
-    buf_printf(out, "%5d %9d %6d %7d  %s\n", r->registers, r->shared_bytes, r->blocks_sm,
-               r->loop_bytes, r->name);
+    buf_printf(out, "%5d %6d %9d %6d %7d  %s\n", r->registers, r->stages, r->shared_bytes,
+               r->blocks_sm, r->loop_bytes, r->name);
   }
   buf_printf(out, "%zu points predicted for %s, %zu refused\n", t->count, t->problem, t->refused);
 }
@@ -199,10 +201,11 @@ void sweep_json(const sweep_table *t, buf *out) {
       buf_printf(out, ", \"us\": %.4f, \"peak_share\": %.4f, \"binding\": \"%s\"", 1e6 * r->seconds,
                  r->peak_share, model_bound_name(r->binding));
     if (r->measured > 0) buf_printf(out, ", \"measured_us\": %.3f", 1e6 * r->measured);
-    buf_printf(
-        out,
-        ", \"registers\": %d, \"shared_bytes\": %d, \"blocks_sm\": %d, \"loop_bytes\": %d }%s\n",
-        r->registers, r->shared_bytes, r->blocks_sm, r->loop_bytes, i + 1 < t->count ? "," : "");
+    buf_printf(out,
+               ", \"tile_flop_byte\": %.2f, \"registers\": %d, \"plan_stages\": %d, "
+               "\"shared_bytes\": %d, \"blocks_sm\": %d, \"loop_bytes\": %d }%s\n",
+               r->intensity, r->registers, r->stages, r->shared_bytes, r->blocks_sm, r->loop_bytes,
+               i + 1 < t->count ? "," : "");
   }
   buf_puts(out, "] }\n");
 }

@@ -10,7 +10,8 @@ typedef struct sweep_row {
   const kernel_spec *spec;
   char name[128];
   int registers, shared_bytes, blocks_sm, loop_bytes, stages;
-  double seconds; /* predicted */
+  double intensity; /* of a tile: FLOP a byte of A and B */
+  double seconds;   /* predicted */
   double peak_share;
   model_bound binding;
   double measured; /* seconds; 0: not measured */

@@ -126,11 +126,11 @@ static void check_sides(plan_builder *b) {
   }
 }
 
-/* The spec's tile where this variant can have it; else, where copies pass through registers, one of
- * its own. */
+/* The spec's tile where this variant can have it; else, where copies of single elements take the
+ * registers that it needs, one of its own. */
 static bool find_variant_tile(plan_builder *b, mma_tile *t) {
   if (find_tile(b, t)) return true;
-  if (!plan_mma_gathers(b)) return false;
+  if (b->variant != VARIANT_NARROW) return false;
   kernel_spec own = *b->spec;
   const kernel_spec *asked = b->spec;
   static const spec_field freed[] = {SPEC_TILE_M, SPEC_TILE_N, SPEC_TILE_K,    SPEC_WARP_M,
@@ -159,8 +159,8 @@ static void choose_tile(plan_builder *b) {
                 last.m, last.n, last.k, last.warp_m, last.warp_n, text);
     return;
   }
-  const char *why = plan_mma_gathers(b)
-                        ? "what registers leave beside copies that pass through them"
+  const char *why = b->variant == VARIANT_NARROW
+                        ? "what registers leave beside copies of single elements"
                         : "the largest of the preferred ones that registers and shared memory hold";
   const char *asked = plan_asked_why(b, SPEC_TILE_M);
   SET(tile_m, t.m, "%s", plan_asked(b, SPEC_TILE_M, -1) == t.m ? asked : why);

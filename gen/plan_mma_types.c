@@ -65,21 +65,24 @@ static void refuse_instruction(plan_builder *b) {
 
 static void choose_instruction(plan_builder *b) {
   kernel_plan *p = b->plan;
-  const mma_shape *found = NULL;
+  const mma_shape *usual = NULL, *found = NULL;
   for (int i = 0; i < SHAPES && found == NULL; ++i) {
     const mma_shape *s = &shapes[i];
-    if (multiplies(s, p) && s->arch <= b->gpu->arch && plan_asked(b, SPEC_INST_M, s->m) == s->m &&
-        plan_asked(b, SPEC_INST_N, 8) == 8 && plan_asked(b, SPEC_INST_K, s->k) == s->k)
+    if (!multiplies(s, p) || s->arch > b->gpu->arch) continue;
+    if (usual == NULL) usual = s;
+    if (plan_asked(b, SPEC_INST_M, s->m) == s->m && plan_asked(b, SPEC_INST_N, 8) == 8 &&
+        plan_asked(b, SPEC_INST_K, s->k) == s->k)
       found = s;
   }
   if (found == NULL) {
     refuse_instruction(b);
     return;
   }
-  TAKE(inst_m, INST_M, found->m, NULL, "of the shape that sm_%d has for %s", b->gpu->arch,
+  TAKE(inst_m, INST_M, usual->m, "im", "of the shape that sm_%d has for %s", b->gpu->arch,
        dtype_name(p->type_a));
   TAKE(inst_n, INST_N, 8, NULL, "mma.sync's only one");
-  TAKE(inst_k, INST_K, found->k, NULL, "of the shape");
+  SET(inst_k, found->k, "of the shape%s", found == usual ? "" : " that is asked");
+  if (found->m == usual->m && found->k != usual->k) buf_printf(&b->suffix, "_ik%d", found->k);
   int step = 32 / p->element;
   if (p->type_a == GG_F64)
     SET(step_k, p->inst_k, "one instruction's k: fragments of f64 are large");

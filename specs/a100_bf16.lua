@@ -1,18 +1,28 @@
 -- bf16 on the tensor cores of the A100: family mma, mma.sync with ldmatrix, f32 sums.
 --
 -- Try:  gemmgen specs/a100_bf16.lua -o out/
---       gemmgen check specs/a100_bf16.lua
---       gemmgen explain specs/a100_bf16.lua
+--       gemmgen check specs/a100_bf16.lua --problem 256x256x256
+--       gemmgen explain specs/a100_bf16.lua --sweep --problem 4096x4096x4096
 --
--- The plan chooses warp tiles, ring and swizzle from the card's registers and shared memory. Checked on the
--- emulated GPU; not timed: no such card was at hand.
+-- The tiles are those that the model ranks first (--sweep) for squares, few rows and small problems; the
+-- plan chooses warp tiles, swizzle and, where they are left out, stages from the card's registers and
+-- shared memory. Checked on the emulated GPU; not timed: no such card was at hand.
 
 gpu "a100-sxm-80"
 
 local all = { "nn", "nt", "tn", "tt" }
 
--- Large problems: the largest tile that registers and shared memory hold.
-gemm { family = "mma", dtype = "bf16", layout = all }
+-- Large problems: the largest tile that registers and shared memory hold (3 stages are 144 of 163 KiB).
+gemm { family = "mma", dtype = "bf16", layout = all, tile = { m = 128, n = 256 } }
 
--- Small ones: more tiles of less work.
+-- Less than a wave of those (2048^3 has 128 of them, the card 108 SMs): two blocks an SM.
+gemm { family = "mma", dtype = "bf16", layout = all, tile = { m = 64, n = 128 } }
+
+-- Small problems: more tiles of less work, three blocks an SM.
 gemm { family = "mma", dtype = "bf16", layout = all, tile = { m = 64, n = 64 } }
+
+-- Few rows (a decoder's batch): memory is the limit, so 6 stages keep enough of B in flight.
+gemm {
+  family = "mma", dtype = "bf16", layout = { "nt", "nn" }, tile = { m = 16, n = 64 }, stages = 6,
+  allow = { "ring-short" }, -- of one block; there are two on an SM
+}

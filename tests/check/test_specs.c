@@ -2,7 +2,8 @@
  * scalars, five random schedules.
  *
  * With GEMMGEN_CHECK=all every kernel; else those that cover what differs: each family with each
- * type, layout and variant, and each family's tile, over all specs together.
+ * type, layout and variant, each architecture's with each layout and with each variant, and each
+ * family's tile, over all specs together.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -43,13 +44,22 @@ static const char *layout_in(const char *name) {
 static bool adds_something(const char *name) {
   const char *layout = layout_in(name), *variant = strrchr(name, '_');
   if (!layout || variant <= layout) return is_new(name);
-  char trait[NAME_MAX_BYTES];
-  snprintf(trait, sizeof trait, "%.*s%s", (int)(layout - name) + 3, name, variant);
-  bool kind = is_new(trait);
-  const char *family = strchr(name, '_') + 1;
-  snprintf(trait, sizeof trait, "%.*s%.*s", (int)strcspn(family, "_"), family,
-           (int)(variant - layout) - 3, layout + 3);
-  return is_new(trait) || kind;
+  const char *family = strchr(name, '_') + 1, *types = family + strcspn(family, "_");
+  const struct {
+    const char *start, *end, *more;
+    int more_size;
+  } parts[] = {{family, layout + 3, variant, (int)strlen(variant)},
+               {name, types, layout, 3},
+               {name, types, variant, (int)strlen(variant)},
+               {family, types, layout + 3, (int)(variant - layout) - 3}};
+  bool any = false;
+  for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    char trait[NAME_MAX_BYTES];
+    snprintf(trait, sizeof trait, "%.*s%.*s", (int)(parts[i].end - parts[i].start), parts[i].start,
+             parts[i].more_size, parts[i].more);
+    any |= is_new(trait);
+  }
+  return any;
 }
 
 /* " --kernel NAME" for each kernel to check; "" for all. Caller frees. */

@@ -48,6 +48,7 @@ CASES = {
     "seconds": (SIGNATURE + "{ d[threadIdx.x] = (float)n; }\n", {"compile_seconds": 0},
                 "compile_seconds:"),
     "error": ("not a kernel\n", {}, "nvcc fails"),
+    "estimate": (SIGNATURE + "{ d[threadIdx.x] = (float)n; }\n", {"registers": 100}, "100 estimated"),
 }
 
 
@@ -63,9 +64,10 @@ def main():
                 f.write(source)
             plan = {"arch": 90, "arch_suffix": "a", "register_limit": 255, "code_bytes": 1 << 20,
                     "compile_seconds": 30, **budgets}
+            options = ["--estimates", "90"] if "registers" in budgets else []
             with open(os.path.join(folder, "manifest.json"), "w", encoding="utf-8") as f:
                 json.dump({"prefix": "", "kernels": [{"plan": {"name": "kernel", "fields": plan}}]}, f)
-            run = subprocess.run([sys.executable, tool, folder], capture_output=True, text=True)
+            run = subprocess.run([sys.executable, tool, *options, folder], capture_output=True, text=True)
         said = run.stdout + run.stderr
         good = run.returncode == 0 if expected is None else run.returncode == 1 and expected in said
         print(f"{'ok' if good else 'FAIL'}: {name}")

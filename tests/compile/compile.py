@@ -4,7 +4,8 @@ spills, local memory, warnings and broken budgets. Needs no GPU.
 
 The budgets are those of DIR/manifest.json: registers a thread, bytes of code, seconds of nvcc (CPU
 time, so that a busy machine does not count). By default a subset is compiled in which each pair
-(family, value of anything in COVERED) occurs at least once; --all compiles everything.
+(family, value of anything in COVERED) occurs at least once; --all compiles everything. --estimates P
+asks that the plans' registers lie within 10 % of what ptxas allots for P per cent of the kernels.
 """
 
 import argparse
@@ -20,6 +21,7 @@ import tempfile
 import cubin
 
 SKIPPED = 77
+NEAR = 0.1
 
 # What the subset covers, for each family.
 COVERED = (("arch",), ("type_a",), ("type_acc",), ("layout", "variant"), ("alpha",), ("beta",),
@@ -109,12 +111,25 @@ def compile_kernel(nvcc, folder, kernel, scratch):
     return faults, figures
 
 
+def judge_estimates(pairs, percent):
+    """Do the plans' registers, (name, plan's, ptxas's), lie near enough often enough?"""
+    far = [p for p in pairs if abs(p[1] / p[2] - 1) > NEAR]
+    print(f"registers: {len(pairs) - len(far)} of {len(pairs)} estimates within 10 % of ptxas")
+    good = len(pairs) - len(far) >= percent / 100 * len(pairs)
+    if not good:
+        print(f"FAIL: {percent} % are to be near; these are not:")
+        for name, estimate, registers in sorted(far, key=lambda p: p[1] / p[2]):
+            print(f"  {name}: {estimate} estimated, {registers} allotted")
+    return good
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("folder")
     parser.add_argument("--nvcc", default=shutil.which("nvcc") or "")
     parser.add_argument("--all", action="store_true", help="not a subset")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--estimates", type=float, metavar="P", help="per cent of registers to be foretold")
     parser.add_argument("--csv", help="write the figures here as well")
     options = parser.parse_args()
     if not options.nvcc:
@@ -138,8 +153,8 @@ def main():
     chosen = kernels if options.all else subset(kernels)
     print(f"{len(chosen)} of {len(kernels)} kernels, {options.jobs} at a time", flush=True)
 
-    faulty = 0
-    rows = ["name,registers,register_limit,code_bytes,code_budget,compile_seconds"]
+    faulty, pairs = 0, []
+    rows = ["name,registers,register_limit,estimate,code_bytes,code_budget,compile_seconds"]
     with tempfile.TemporaryDirectory() as scratch, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         runs = [(k, pool.submit(compile_kernel, options.nvcc, options.folder, k, scratch))
@@ -153,15 +168,18 @@ def main():
             for fault in faults:
                 print(f"FAIL: {kernel['name']}: {fault}", flush=True)
             faulty += bool(faults)
+            if figures:
+                pairs.append((kernel["name"], plan.get("registers", 0), figures["registers"]))
             rows.append(",".join(str(x) for x in (
                 kernel["name"], figures.get("registers", ""), plan.get("register_limit"),
-                figures.get("code_bytes", ""), plan.get("code_bytes"),
+                plan.get("registers", ""), figures.get("code_bytes", ""), plan.get("code_bytes"),
                 figures.get("compile_seconds", ""))))
     if options.csv:
         with open(options.csv, "w", encoding="utf-8") as f:
             f.write("\n".join(rows) + "\n")
+    foretold = options.estimates is None or judge_estimates(pairs, options.estimates)
     print(f"{len(chosen)} compiled, {faulty} with faults")
-    return 1 if faulty else 0
+    return 1 if faulty or not foretold else 0
 
 
 if __name__ == "__main__":

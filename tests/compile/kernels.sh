@@ -19,5 +19,5 @@ written=$(find "$source/specs" -name '*.lua' ! -name 'auto_*')
 all=
 [ "${GEMMGEN_COMPILE:-}" != all ] || all=--all
 for folder in out auto; do
-  sh "$here/python.sh" "$here/compile.py" $all "$work/$folder"
+  sh "$here/python.sh" "$here/compile.py" $all --estimates 90 "$work/$folder"
 done

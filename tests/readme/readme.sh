@@ -142,6 +142,26 @@ setup() {
   [ -s out/gg_table.c ] || { echo "FAIL: no out/gg_table.c"; exit 1; }
 }
 
+# docs/blocksize.md has the table that its command prints: each point, its stages, blocks, bound and
+# intensity as they are, its TFLOP/s within 10 % (a new fit of the model moves them a little).
+blocksize() {
+  "$gemmgen" explain "$source/specs/blocksize_bf16.lua" --sweep --problem 4096x4096x4096 >"$work/sweep"
+  sed -n 's/^| \([0-9]* x [0-9].*\) |$/\1/p' "$source/docs/blocksize.md" >"$work/text"
+  [ "$(wc -l <"$work/text")" -eq "$(grep -c '^[0-9]* .* sm90_mma_' "$work/sweep")" ]
+  while IFS='|' read -r block k intensity stages blocks tflops bound; do
+    # shellcheck disable=SC2086 # words, without their blanks
+    set -- $block $k $intensity $stages $blocks $tflops
+    tile=_$1x$3x$4_
+    line=$(grep -- "$tile" "$work/sweep") || { echo "FAIL: no point $tile"; exit 1; }
+    printf '%s\n' "$line" | awk -v bound="$bound" -v intensity="$5" -v stages="$6" -v blocks="$7" -v tflops="$8" '
+      { sub(/^ */, "", bound); sub(/ *$/, "", bound)
+        near = $5 > 0.9 * tflops && $5 < 1.1 * tflops
+        exit !(near && $7 == intensity && index($0, " " bound " ") && $(NF - 4) == stages && $(NF - 2) == blocks) }' ||
+      { echo "FAIL: docs/blocksize.md has $block|$k|$intensity|$stages|$blocks|$tflops|$bound for $line"; exit 1; }
+  done <"$work/text"
+  echo "$(wc -l <"$work/text") points"
+}
+
 block_of_setup() {
   awk '/^## Set up/ { found = 1 } found && /^```sh/ { inside = 1; next } inside && /^```/ { exit } inside' \
     "$source/README.md"
