@@ -108,17 +108,16 @@ static bool transposed_b(const kernel_plan *p) {
   return p->layout == LAYOUT_NT || p->layout == LAYOUT_TT;
 }
 
-/* Tensor maps: boxes one swizzled row of 128 bytes wide. A and B: as many of them as the tile is
- * high; turned (contiguous in m or n): blocks of tile_k rows. D: the rows of one warpgroup. */
+/* Tensor maps: boxes one swizzled row of 128 bytes wide. D: the rows of one warpgroup. */
 static void maps(const kernel_plan *p, buf *out) {
   if (p->path_a != PATH_TMA) {
     buf_puts(out, "     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},\n");
     return;
   }
   int width = 128 / p->element;
-  buf_printf(out, "     .maps = {{1, %d, %d, 128}, ", width, p->turn_a ? p->tile_k : p->tile_m);
+  buf_printf(out, "     .maps = {{1, %d, %d, 128}, ", width, p->box_a);
   if (p->path_b == PATH_TMA)
-    buf_printf(out, "{1, %d, %d, 128}, {0, 0, 0, 0}, ", width, p->turn_b ? p->tile_k : p->tile_n);
+    buf_printf(out, "{1, %d, %d, 128}, {0, 0, 0, 0}, ", width, p->box_b);
   else
     buf_puts(out, "{0, 0, 0, 0}, {0, 0, 0, 0}, ");
   if (p->path_d == PATH_TMA)

@@ -94,6 +94,10 @@ typedef enum fragment_load {
   X(copy_b, "bytes", "one thread moves at once of B")                                              \
   X(copies_a, "copies", "a thread makes of an A tile")                                             \
   X(copies_b, "copies", "a thread makes of a B tile")                                              \
+  X(box_a, "rows", "of one TMA copy of A")                                                         \
+  X(box_b, "rows", "of one TMA copy of B")                                                         \
+  X(part_a, "bytes", "of an A tile that a block copies, to all blocks of its cluster's row")       \
+  X(part_b, "bytes", "of a B tile that a block copies, to all blocks of its cluster's column")     \
   X(copy_lanes_a, "threads", "along the contiguous axis of A in one round of copies")              \
   X(copy_lanes_b, "threads", "along the contiguous axis of B in one round of copies")              \
   X(pad_a, "elements", "added to each shared row of A")                                            \

@@ -119,9 +119,7 @@ static void choose_walk(plan_builder *b) {
   TAKE(cluster_m, CLUSTER_M, 1, NULL, "alone: a square of tiles shares operands in L2 as well");
   TAKE(cluster_n, CLUSTER_N, 1, NULL, "alone");
   TAKE(cluster_k, CLUSTER_K, 1, NULL, "a tile's whole k in one block");
-  if (p->cluster_m * p->cluster_n > 1)
-    plan_refuse(b, p->cluster_m > 1 ? SPEC_CLUSTER_M : SPEC_CLUSTER_N, "cluster",
-                "family wgmma does not share tiles inside clusters yet; use 1");
+  plan_wgmma_cluster(b);
   bool split = p->cluster_k > 1;
   if (split && (p->from_registers || p->type_acc != GG_F32))
     plan_refuse(b, SPEC_CLUSTER_K, "cluster",
@@ -158,6 +156,7 @@ static void choose_operands(plan_builder *b) {
   for (int operand = 0; operand < 2; ++operand) {
     int extent = operand == 0 ? p->tile_m : p->tile_n, box = ROW_BYTES / p->element;
     bool along_k = plan_contiguous_k(p, operand);
+    int parts = operand == 0 ? p->cluster_n : p->cluster_m;
     if (operand == 1 && p->path_b == PATH_STAGED) {
       SET(turn_b, 0, "K-major in shared memory");
       SET(bytes_b, extent * ROW_BYTES, "%d rows of 128 bytes", extent);
@@ -171,9 +170,7 @@ static void choose_operands(plan_builder *b) {
     plan_set(b, operand == 0 ? PLAN_bytes_a : PLAN_bytes_b, extent * ROW_BYTES,
              along_k ? "%d rows of 128 bytes" : "boxes of %d x %d elements: %d / %d x %d",
              along_k ? extent : box, p->tile_k, extent, box, p->tile_k * ROW_BYTES);
-    plan_set(b, operand == 0 ? PLAN_copies_a : PLAN_copies_b, along_k ? 1 : extent / box,
-             along_k ? "one box of %d x %d" : "boxes of %d elements (%d along the contiguous axis)",
-             box, extent);
+    plan_wgmma_boxes(b, operand, extent, parts);
     plan_set(b, operand == 0 ? PLAN_align_a : PLAN_align_b, 16, "TMA: base, pitch and stride");
   }
   SET(stage_bytes, p->bytes_a + p->bytes_b, "%d + %d", p->bytes_a, p->bytes_b);
@@ -306,11 +303,16 @@ void plan_make_wgmma(plan_builder *b) {
   SET(multiple_k, 1, "TMA fills up with zeros");
   SET(min_k, 0, "accumulators are cleared where no k block is computed");
   TAKE(raster_along, RASTER_ALONG, RASTER_M, "r", "groups of rows share B in L2");
-  TAKE(raster_group, RASTER_GROUP, 2048 / p->tile_m, "g",
-       "%d rows of tiles: the SMs' tiles together near a square", 2048 / p->tile_m);
+  int unit = p->raster_along == RASTER_M ? p->cluster_m : p->cluster_n;
+  int group = 2048 / p->tile_m / unit * unit;
+  TAKE(raster_group, RASTER_GROUP, group, "g",
+       "%d rows of tiles: the SMs' tiles together near a square", group);
+  if (p->raster_group > 1 && p->raster_group % unit != 0)
+    plan_refuse(b, SPEC_RASTER_GROUP, "cluster",
+                "%d tiles are not a multiple of the %d that a cluster takes at once; use %d",
+                p->raster_group, unit, round_up(p->raster_group, unit));
   int side = 2 * p->tile_m * p->tile_n / (p->tile_m + p->tile_n);
-  TAKE(speed, SPEED, 1000 * side / (side + 16), NULL,
-       "%d / (%d + 16): larger tiles read shared memory and L2 less", side, side);
+  plan_wgmma_speed(b, 1000 * side / (side + 16), side);
   SET(wave_loss, 80, "the card is at its power limit: idle SMs raise the others' clock (measured)");
   TAKE(overhead_k, OVERHEAD_K, p->persistent ? 300 : 500, NULL,
        "to fill the ring, and to store what the next tile does not hide (measured: docs/wgmma.md)");
@@ -330,6 +332,8 @@ void plan_make_wgmma(plan_builder *b) {
   if (p->cluster_k > 1)
     snprintf(shape + n, sizeof shape - (size_t)n, "_split%d", p->cluster_k);
   else if (!p->persistent)
-    snprintf(shape + n, sizeof shape - (size_t)n, "_once");
+    n += snprintf(shape + n, sizeof shape - (size_t)n, "_once");
+  if (p->cluster_m * p->cluster_n > 1)
+    snprintf(shape + n, sizeof shape - (size_t)n, "_c%dx%d", p->cluster_m, p->cluster_n);
   if (b->result == PLAN_OK) plan_common_end(b, shape);
 }

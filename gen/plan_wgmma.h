@@ -17,6 +17,13 @@ int plan_wgmma_step_n(const kernel_plan *p);
 void plan_wgmma_parts(plan_builder *b);
 /* Registers and copies of the warpgroup that turns B, where path_b says so. */
 void plan_wgmma_loader(plan_builder *b);
+/* Clusters whose blocks share tiles: refuses those that cannot be. */
+void plan_wgmma_cluster(plan_builder *b);
+/* TMA boxes of an operand whose tile has `extent` rows or columns, cut in `parts` that a block
+ * copies each. */
+void plan_wgmma_boxes(plan_builder *b, int operand, int extent, int parts);
+/* speed where the spec leaves it out: that of its tile, whose mean side is `side`. */
+void plan_wgmma_speed(plan_builder *b, int of_tile, int side);
 /* Panels of D where the tensor cores compute it transposed. */
 void plan_wgmma_turned_panels(plan_builder *b);
 /* Can the tensor cores be fed with both operands as they lie? 8-bit types where both are K-major,

@@ -224,7 +224,8 @@ typedef struct gg_kernel {
   /* What the choice among rows that apply rests on: the least of
    *   (k + cluster_k * overhead_k) / speed * (1 - w + w / q), w = wave_loss_percent / 100, where
    *   q = m * n * batch * cluster_k / (SMs * ceil(blocks / SMs) * tile_m * tile_n)
-   * is the share of the SMs' time, over whole waves, that goes into elements of D. A persistent
+   * is the share of the SMs' time, over whole waves, that goes into elements of D; blocks: those of
+   * the grid before persistence, padding included (below). A persistent
    * block pays overhead_k for its first tile and a quarter of it for each further one. */
   int speed;             /* with all SMs busy, per mille of the fastest kernel of these types */
   int wave_loss_percent; /* 100: time of idle SMs is lost; less: their power helps the others */

@@ -174,11 +174,17 @@ static ggi_why test_maps(const test *t) {
  * epilogue (docs/wgmma.md). */
 static const double OVERLAPPED = 0.25;
 
+/* Tiles along one axis, padded to whole clusters: those outside of D take their time as well. */
+static double tiles_along(gg_i64 extent, int tile, int cluster) {
+  double tiles = (double)((extent + tile - 1) / tile);
+  return cluster > 1 ? ceil(tiles / cluster) * cluster : tiles;
+}
+
 double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_info *device) {
   const gg_kernel *r = row;
   double parts = r->cluster_k > 1 ? r->cluster_k : 1, sms = device->sms > 0 ? device->sms : 1;
-  double tiles_m = (double)((call->m + r->tile_m - 1) / r->tile_m);
-  double tiles_n = (double)((call->n + r->tile_n - 1) / r->tile_n);
+  double tiles_m = tiles_along(call->m, r->tile_m, r->cluster_m);
+  double tiles_n = tiles_along(call->n, r->tile_n, r->cluster_n);
   double blocks = tiles_m * tiles_n * (double)call->batch * parts;
   double waves = ceil(blocks / sms);
   double area = (double)r->tile_m * r->tile_n;

@@ -19,13 +19,21 @@ end
 -- 12.34 without trailing zeros beyond one digit.
 local function decimal(value) return (("%.2f"):format(value):gsub("0$", "")) end
 
+-- Blocks of a cluster; along m and n they have a tile each.
+local function cluster(p)
+  if p.family ~= "wgmma" then return 1, 1, 1 end
+  return p.cluster_m * p.cluster_n * p.cluster_k, p.cluster_m, p.cluster_n
+end
+
 -- What a product's kernel says of itself.
 local function about(p, job)
   local flops = 2 * p.tile_m * p.tile_n
   local bytes = (p.tile_m + p.tile_n) * p.element
   local share
   if p.family == "wgmma" then
-    share = ("stages %d  warpgroups %d + 1"):format(p.stages, p.groups)
+    local blocks = cluster(p)
+    share = ("stages %d  warpgroups %d + 1%s"):format(p.stages, p.groups,
+      blocks > 1 and ("  cluster %dx%dx%d"):format(p.cluster_m, p.cluster_n, p.cluster_k) or "")
   elseif p.family == "wmma" or p.family == "mma" then
     share = ("stages %d  warp %dx%d"):format(p.stages, p.warp_m, p.warp_n)
   else
@@ -93,17 +101,20 @@ local function launch(p, job)
   local arguments = "a, b, c, d; m, n, k, batch; lda .. ldd, stride_a .. stride_d; alpha, beta"
   if p.family == "repack" then arguments = "a, lda, stride_a; d, ldd, stride_d; m, n as A is stored; batch" end
   local aligned, sizes = asked(p)
+  local blocks, along_m, along_n = cluster(p)
+  local side_m, side_n = p.tile_m * along_m, p.tile_n * along_n -- of a cluster's tiles
+  local times = blocks > 1 and (" * %d"):format(blocks) or ""
   local lines = {
-    ("// grid     ceil(m / %d) * ceil(n / %d) * batch blocks along x, at most 2^31 - 1 a launch"):format(
-      p.tile_m, p.tile_n),
+    ("// grid     ceil(m / %d) * ceil(n / %d) * batch%s blocks along x, at most 2^31 - 1 a launch"):format(
+      side_m, side_n, times),
     ("// block    %d threads; dynamic shared memory %d B"):format(p.threads, p.shared_bytes),
     "// aligned  " .. aligned,
     "// sizes    " .. sizes,
     "//",
     "//   gg_args p = {};  // " .. arguments,
     "//   cudaLaunchConfig_t launch = {};",
-    ("//   launch.gridDim.x = (unsigned)((p.m + %d) / %d * ((p.n + %d) / %d) * p.batch);"):format(
-      p.tile_m - 1, p.tile_m, p.tile_n - 1, p.tile_n),
+    ("//   launch.gridDim.x = (unsigned)((p.m + %d) / %d * ((p.n + %d) / %d) * p.batch%s);"):format(
+      side_m - 1, side_m, side_n - 1, side_n, times),
     "//   launch.gridDim.y = launch.gridDim.z = 1;",
     ("//   launch.blockDim.x = %d;"):format(p.threads),
     "//   launch.blockDim.y = launch.blockDim.z = 1;",
@@ -111,6 +122,21 @@ local function launch(p, job)
     "//   launch.stream = stream;",
     "//   void *arguments[] = {&p};",
   }
+  if blocks > 1 then
+    names.append(lines, {
+      "//   cudaLaunchAttribute cluster = {cudaLaunchAttributeClusterDimension};",
+      ("//   cluster.val.clusterDim.x = %d;"):format(blocks),
+      "//   cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;",
+      "//   launch.attrs = &cluster;",
+      "//   launch.numAttrs = 1;",
+    })
+    if blocks > 8 then
+      names.append(lines, {
+        ("//   cudaFuncSetAttribute((const void *)%s,"):format(name),
+        "//                        cudaFuncAttributeNonPortableClusterSizeAllowed, 1);",
+      })
+    end
+  end
   if p.shared_bytes > 0 then
     lines[#lines + 1] = ("//   cudaFuncSetAttribute((const void *)%s,"):format(name)
     lines[#lines + 1] = ("//                        cudaFuncAttributeMaxDynamicSharedMemorySize, %d);"):format(

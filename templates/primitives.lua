@@ -93,6 +93,15 @@ define("gg_mbar_arrive", { "gg_shared" }, [[
 static __device__ __forceinline__ void gg_mbar_arrive(unsigned off) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(gg_shared(off)) : "memory");
 }]])
+define("gg_mbar_arrive_cluster", { "gg_shared" }, [[
+// Without qualifiers: .release.cluster would fence all of the GPU's memory each time.
+static __device__ __forceinline__ void gg_mbar_arrive_cluster(unsigned off, unsigned rank) {
+  asm volatile("{\n"
+               ".reg .b32 there;\n"
+               "mapa.shared::cluster.u32 there, %0, %1;\n"
+               "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+               "}" : : "r"(gg_shared(off)), "r"(rank) : "memory");
+}]])
 define("gg_mbar_arrive_expect_tx", { "gg_shared" }, [[
 static __device__ __forceinline__ void gg_mbar_arrive_expect_tx(unsigned off, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
@@ -113,6 +122,15 @@ static __device__ __forceinline__ void gg_tma_load_3d(unsigned off, const gg_ten
   asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
                "[%0], [%1, {%3, %4, %5}], [%2];"
                : : "r"(gg_shared(off)), "l"(map), "r"(gg_shared(mbar)), "r"(x), "r"(y), "r"(z) : "memory");
+}]])
+define("gg_tma_load_3d_multicast", { "gg_shared" }, [[
+// The box goes to the same offset of every block in mask (bit: rank), and is counted there at mbar.
+static __device__ __forceinline__ void gg_tma_load_3d_multicast(unsigned off, const gg_tensor_map *map, int x,
+                                                                int y, int z, unsigned mbar, unsigned mask) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+               "[%0], [%1, {%3, %4, %5}], [%2], %6;"
+               : : "r"(gg_shared(off)), "l"(map), "r"(gg_shared(mbar)), "r"(x), "r"(y), "r"(z),
+                   "h"((unsigned short)mask) : "memory");
 }]])
 define("gg_tma_store_3d", { "gg_shared" }, [[
 static __device__ __forceinline__ void gg_tma_store_3d(const gg_tensor_map *map, unsigned off, int x, int y, int z) {
@@ -178,6 +196,10 @@ static __device__ __forceinline__ unsigned gg_cluster_rank(void) {
 define("gg_cluster_arrive", {}, [[
 static __device__ __forceinline__ void gg_cluster_arrive(void) {
   asm volatile("barrier.cluster.arrive.aligned;" : : : "memory");
+}]])
+define("gg_cluster_arrive_relaxed", {}, [[
+static __device__ __forceinline__ void gg_cluster_arrive_relaxed(void) {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" : : : "memory");
 }]])
 define("gg_cluster_wait", {}, [[
 static __device__ __forceinline__ void gg_cluster_wait(void) {

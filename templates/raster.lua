@@ -14,30 +14,39 @@ function raster.coordinates(p)
   return names.append(lines, raster.tile(p, "blockIdx.x"))
 end
 
--- The same for tile number `number` of all batches, where tiles_m and tiles_n are known.
+-- The same for tile number `number` of all batches, where tiles_m and tiles_n are known. Blocks of a cluster
+-- count as one tile here, of all their rows and columns; rank_m and rank_n (or rank) say which of it is whose.
 function raster.tile(p, number)
+  local blocks = p.family == "wgmma" and { m = p.cluster_m, n = p.cluster_n } or { m = 1, n = 1 }
+  local both = blocks.m > 1 and blocks.n > 1
+  local function side(axis) return p["tile_" .. axis] * blocks[axis] end
+  local function own(axis)
+    if blocks[axis] == 1 then return "" end
+    return (" + rank%s * %d"):format(both and "_" .. axis or "", p["tile_" .. axis])
+  end
   local one = number == "blockIdx.x" and "tile" or "in_batch" -- the tile's number inside its batch
   local tiles = {
     ("const unsigned batch = %s / (tiles_m * tiles_n);"):format(number),
     ("const unsigned %s = %s %% (tiles_m * tiles_n);"):format(one, number),
   }
   local function add(text) tiles[#tiles + 1] = text end
-  local g = p.raster_group
+  local grouped = p.raster_group > 1
   -- fast: the axis along which consecutive blocks lie, inside a group of g tiles.
   local fast, slow = "m", "n"
   if p.raster_along == "n" then fast, slow = "n", "m" end
-  if g == 1 then
+  local g = p.raster_group // blocks[fast]
+  if not grouped then
     -- One tile along the fast axis a group would mean columns of one; plain order is meant.
-    add(("const gg_i64 %s0 = (gg_i64)(%s %% tiles_%s) * %d;"):format(fast, one, fast, p["tile_" .. fast]))
-    add(("const gg_i64 %s0 = (gg_i64)(%s / tiles_%s) * %d;"):format(slow, one, fast, p["tile_" .. slow]))
+    add(("const gg_i64 %s0 = (gg_i64)(%s %% tiles_%s) * %d%s;"):format(fast, one, fast, side(fast), own(fast)))
+    add(("const gg_i64 %s0 = (gg_i64)(%s / tiles_%s) * %d%s;"):format(slow, one, fast, side(slow), own(slow)))
     return tiles
   end
   add(("const unsigned band = %s / (%d * tiles_%s);"):format(one, g, slow))
   add(("const unsigned in_band = %s %% (%d * tiles_%s);"):format(one, g, slow))
   add(("const unsigned rest = tiles_%s - band * %d;"):format(fast, g))
   add(("const unsigned side = rest < %d ? rest : %d;"):format(g, g))
-  add(("const gg_i64 %s0 = (gg_i64)(band * %d + in_band %% side) * %d;"):format(fast, g, p["tile_" .. fast]))
-  add(("const gg_i64 %s0 = (gg_i64)(in_band / side) * %d;"):format(slow, p["tile_" .. slow]))
+  add(("const gg_i64 %s0 = (gg_i64)(band * %d + in_band %% side) * %d%s;"):format(fast, g, side(fast), own(fast)))
+  add(("const gg_i64 %s0 = (gg_i64)(in_band / side) * %d%s;"):format(slow, side(slow), own(slow)))
   return tiles
 end
 

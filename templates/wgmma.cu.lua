@@ -2,6 +2,7 @@ $ local frame, scalars, steps = use("frame"), use("scalars"), use("steps")
 $ local wgmma = use("wgmma")
 $ local w = wgmma.new(p)
 $ local pingpong, split = p.schedule == "pingpong", p.cluster_k > 1
+$ local side_m, side_n = p.tile_m * p.cluster_m, p.tile_n * p.cluster_n -- of the tiles of a cluster
 $ section "memory"
 ${w:memory_map()}
 $ section "kernel"
@@ -9,8 +10,11 @@ ${frame.signature(p, job)}
   // -- Roles: warpgroup 0 copies, warpgroups 1..${p.groups} compute ${p.swap and p.group_n .. " columns" or p.group_m .. " rows"} of D each${pingpong and ", in turn" or ""}
   const int tid = (int)threadIdx.x;
   const int warpgroup = (int)gg_shfl_sync_idx_u32((unsigned)tid / 128, 0);
-  const unsigned tiles_m = (unsigned)((p.m + ${p.tile_m - 1}) / ${p.tile_m});
-  const unsigned tiles_n = (unsigned)((p.n + ${p.tile_n - 1}) / ${p.tile_n});
+$ if w.shared then
+  ${w:rank()}
+$ end
+  const unsigned tiles_m = (unsigned)((p.m + ${side_m - 1}) / ${side_m});
+  const unsigned tiles_n = (unsigned)((p.n + ${side_n - 1}) / ${side_n});
 $ if p.persistent then
   const unsigned tiles = tiles_m * tiles_n * (unsigned)p.batch;
 $ end
@@ -25,10 +29,10 @@ $ else
   const int k_blocks = (int)((k + ${p.tile_k - 1}) / ${p.tile_k});
 $ end
 $ if not p.persistent then
-  const unsigned tile = blockIdx.x${split and " / " .. p.cluster_k or ""};
+  const unsigned tile = blockIdx.x${(split or w.shared) and " / " .. p.cluster_m * p.cluster_n * p.cluster_k or ""};
 $ end
 
-  // -- Barriers: full[s] counts the bytes of stage s, empty[s] the warpgroups that have read it
+  // -- Barriers: full[s] counts the bytes of stage s, empty[s] the warpgroups that have read it${w.shared and ", in " .. w:peers() .. " blocks" or ""}
   if (tid == 0) {
     for (int s = 0; s < ${p.stages}; ++s) {
       gg_mbar_init(FULL_AT + 8 * s, ${w:writers()});
@@ -36,7 +40,13 @@ $ end
     }
     gg_fence_mbarrier_init();
   }
+$ if w.shared then
+  gg_syncwarp();
+  gg_cluster_arrive_relaxed(); // copies and arrivals of the other blocks come to these barriers
+  gg_cluster_wait();
+$ else
   gg_syncthreads();
+$ end
 
   if (warpgroup == 0) {
     // -- Copies: ${w.staged and "A by TMA, B turned in registers" or "one thread keeps the ring full"}${p.persistent and ", tile after tile" or ""}
@@ -53,6 +63,9 @@ $ else
     if (tid == 0) {
       int stage = 0;
       unsigned parity = 1; // the first pass over the ring finds it empty
+$ if w.shared then
+      ${w:shared_begin()}
+$ end
       ${w:each_tile(false)}
         ${w:coordinates("tile")}
         for (int kb = ${split and "k_first" or 0}; kb < ${split and "k_end" or "k_blocks"}; ++kb) {
@@ -64,6 +77,9 @@ $ else
           ${w:advance("stage", "parity")}
         }
       }
+$ if w.shared then
+      ${w:drain()}
+$ end
     }
 $ end
 $ if split then
@@ -82,6 +98,7 @@ $ end
     ${w:descriptors()}
     ${w:accumulators()}
     ${steps.declare(p)}
+    ${w:consumer_begin()}
     int stage = 0;
     unsigned parity = 0;
 $ if pingpong then
@@ -106,7 +123,7 @@ $ end
         ${w:advance("stage", "parity")}
       }
 $ if pingpong then
-      if (tile + gridDim.x < tiles) gg_bar_arrive(TURN + 1 - group, 256);
+      if (tile + ${select(2, w:walk())} < tiles) gg_bar_arrive(TURN + 1 - group, 256);
 $ end
       ${w:end_loop()}
 $ if pingpong then

@@ -7,6 +7,7 @@ local store = use("wgmma_store")
 local wide = use("wgmma_wide")
 local transposed = use("wgmma_turned")
 local loader = use("wgmma_loader")
+local cluster = use("wgmma_cluster")
 
 local wgmma = {}
 wgmma.__index = wgmma
@@ -14,6 +15,7 @@ for _, name in ipairs(product.methods) do wgmma[name] = product[name] end
 for _, name in ipairs(store.methods) do wgmma[name] = store[name] end
 for _, name in ipairs(wide.methods) do wgmma[name] = wide[name] end
 for _, name in ipairs(loader.methods) do wgmma[name] = loader[name] end
+for _, name in ipairs(cluster.methods) do wgmma[name] = cluster[name] end
 
 function wgmma.new(p)
   local w = setmetatable({ p = p }, wgmma)
@@ -27,6 +29,7 @@ function wgmma.new(p)
   w.promoted = p.promote_k > 0
   w.bits = p.type_acc == "s32" and p.type_epilogue == "f32" -- of f32 replace whole sums
   w.pingpong, w.split = p.schedule == "pingpong", p.cluster_k > 1
+  w.shared = p.cluster_m * p.cluster_n > 1 -- tiles of A or B, by the blocks of a cluster
   w.ring_bytes = p.stages * p.stage_bytes
   -- D's place: behind the ring, or in it when the ring is spent.
   w.d_at = p.persistent and w.ring_bytes or p.partial_bytes
@@ -74,6 +77,7 @@ function wgmma:memory_map()
   local function constant(name, value, why) add(("  %-11s = %6d, // %s"):format(name, value, why)) end
   constant("A_BYTES", p.bytes_a, ("%d x 128: where B begins in a stage"):format(p.tile_m))
   constant("STAGE_BYTES", p.stage_bytes, ("A_BYTES + %d x 128: what one stage's copies bring"):format(p.tile_n))
+  for _, part in ipairs(self:parts()) do constant(part.constant, part.bytes, part.why) end
   constant("D_AT", self.d_at, p.persistent and ("%d * STAGE_BYTES"):format(p.stages) or "in the ring, when it is spent")
   constant("PANEL_BYTES", p.panel_bytes, ("%d rows x %d"):format(p.panel_m, pitch))
   constant("CHUNK_BYTES", self.chunk_bytes, ("%d panels"):format(p.chunk))
@@ -99,10 +103,17 @@ end
 -- Opens the block of what is done for a tile: of this warpgroup (mine), or of the thread that copies for all.
 function wgmma:each_tile(mine)
   if not self.p.persistent then return "{" end
+  local first, step = self:walk()
   if mine and self.pingpong then
-    return "for (unsigned tile = blockIdx.x + (unsigned)group * gridDim.x; tile < tiles; tile += 2 * gridDim.x) {"
+    return ("for (unsigned tile = %s + (unsigned)group * %s; tile < tiles; tile += 2 * %s) {"):format(first, step, step)
   end
-  return "for (unsigned tile = blockIdx.x; tile < tiles; tile += gridDim.x) {"
+  return ("for (unsigned tile = %s; tile < tiles; tile += %s) {"):format(first, step)
+end
+
+-- First tile of a block that takes tile after tile, and how many others lie before its next.
+function wgmma:walk()
+  if self.shared then return "cluster", "clusters" end
+  return "blockIdx.x", "gridDim.x"
 end
 
 -- batch, m0 and n0 of a tile.
@@ -125,15 +136,17 @@ function wgmma:writers() return self.staged and 5 or 1 end
 -- Arrivals that empty a stage, of one tile: a warpgroup's one thread, or one of each warp where warps load
 -- from the stage themselves.
 function wgmma:readers()
-  return (self.pingpong and 1 or self.p.groups) * (self.p.from_registers and 4 or 1)
+  return (self.pingpong and 1 or self.p.groups) * (self.p.from_registers and 4 or 1) * self:peers()
 end
 
 -- A warpgroup gives a stage back, where the condition holds (nil: always).
 function wgmma:release(stage, condition)
   if self.p.from_registers then
+    if self.shared then return { "gg_syncwarp();", self:release_everywhere("lane", stage) } end
     return { "gg_syncwarp();", ("if (lane == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)%s);"):format(stage) }
   end
   local when = condition and condition .. " && " or ""
+  if self.shared then return { self:release_everywhere(when .. "in_group", stage) } end
   return { ("if (%sin_group == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)%s);"):format(when, stage) }
 end
 

@@ -26,6 +26,10 @@ function product:copies()
     local mn = o == "a" and "m" or "n"
     local base = o == "a" and "at" or "at + A_BYTES"
     local z = ("p.stride_%s ? (int)batch : 0"):format(o)
+    if p[o == "a" and "cluster_n" or "cluster_m"] > 1 then
+      names.append(lines, self:shared_copies(o, z))
+      goto next
+    end
     local function load(at, x, y)
       lines[#lines + 1] = ("gg_tma_load_3d(%s, &p.map_%s, %s, %s, %s, full);"):format(at, o, x, y, z)
     end
@@ -37,6 +41,7 @@ function product:copies()
     else
       load(base, ("kb * %d"):format(p.tile_k), ("(int)%s0"):format(mn))
     end
+    ::next::
   end
   return lines
 end
@@ -224,8 +229,13 @@ function product:load_factors()
     end
   end
   if p.scale_b == "block" then
-    add("float factor_b;")
-    add(("gg_ldg_f32(&factor_b, scales_b + %s * blocks_n);"):format(kb))
+    if p.cluster_n > 1 then -- a tile of the cluster may lie wholly outside of D
+      add("float factor_b = 0.0f;")
+      add(("if (n0 < p.n) gg_ldg_f32(&factor_b, scales_b + %s * blocks_n);"):format(kb))
+    else
+      add("float factor_b;")
+      add(("gg_ldg_f32(&factor_b, scales_b + %s * blocks_n);"):format(kb))
+    end
   end
   return lines
 end

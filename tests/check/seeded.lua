@@ -42,3 +42,16 @@ gemm {
 }
 gemm { family = "wgmma", dtype = "tf32", layout = "nn", tile = { m = 64, n = 128 }, stages = 3, dispatch = alone }
 gemm { family = "wgmma", dtype = "tf32", layout = "tn", tile = { m = 128, n = 128 }, stages = 3, dispatch = alone }
+-- Tiles of A and B that the blocks of a cluster share.
+gemm {
+  family = "wgmma", dtype = "f16", layout = "nt", tile = { m = 64, n = 64 }, stages = 3, cluster = { m = 2 },
+  dispatch = alone,
+}
+gemm {
+  family = "wgmma", dtype = "f16", layout = "tn", tile = { m = 64, n = 64 }, stages = 4, cluster = { m = 2, n = 2 },
+  schedule = "pingpong", dispatch = alone,
+}
+gemm {
+  family = "wgmma", dtype = { a = "e5m2" }, layout = "nt", tile = { m = 64, n = 128 }, stages = 3, cluster = { n = 2 },
+  persistent = false, epilogue = { scale = { a = "block", b = "block" } }, dispatch = alone,
+}

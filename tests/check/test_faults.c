@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "faults.h"
+#include "faults_cluster.h"
 #include "faults_epilogue.h"
 #include "faults_repack.h"
 #include "faults_types.h"
@@ -23,14 +24,15 @@ static const struct {
   const seeded_fault *first;
   size_t count;
 } lists[] = {{faults, LENGTH(faults)},
+             {cluster_faults, LENGTH(cluster_faults)},
              {epilogue_faults, LENGTH(epilogue_faults)},
              {repack_faults, LENGTH(repack_faults)},
              {types_faults, LENGTH(types_faults)},
              {wmma_faults, LENGTH(wmma_faults)}};
 
 enum {
-  ALL_FAULTS = LENGTH(faults) + LENGTH(epilogue_faults) + LENGTH(repack_faults) +
-               LENGTH(types_faults) + LENGTH(wmma_faults)
+  ALL_FAULTS = LENGTH(faults) + LENGTH(cluster_faults) + LENGTH(epilogue_faults) +
+               LENGTH(repack_faults) + LENGTH(types_faults) + LENGTH(wmma_faults)
 };
 
 static const seeded_fault *fault(size_t i) {

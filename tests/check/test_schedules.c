@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Words of the kernel's name, and a problem of one block that fills its ring and goes around. */
+/* Words of the kernel's name, and a problem of one block (a cluster, where there are such) that
+ * fills its ring and goes around; of ping-pong a problem of three. */
 static const struct {
   const char *kernel, *problem;
 } pairs[] = {
@@ -23,6 +24,8 @@ static const struct {
     {"smem nn full", "16x16x48"},          {"smem nn narrow", "15x13x37"},
     {"simt tn_ t4x4_s3 edge", "28x28x41"}, {"simt nn_ t4x4_k2_s3 narrow", "31x29x41"},
     {"wmma nt edge", "31x28x136"},         {"wmma nt narrow", "31x29x137"},
+    {"wgmma_f16_nt full", "100x56x264"},   {"wgmma_f16_tn full", "264x104x200"},
+    {"wgmma_e5m2_nt full", "60x136x600"},
 };
 
 enum { PAIRS = sizeof pairs / sizeof *pairs };

@@ -385,6 +385,50 @@ static void wgmma_registers_are_there_at_entry(void **state) {
   assert_true(count > 40);
 }
 
+/* What a block copies of the tiles that its cluster shares: rows of a box, boxes, bytes. */
+static void wgmma_clusters_cut_tiles(void **state) {
+  (void)state;
+  static const struct {
+    int type, layout, tile_m, tile_n, cluster_m, cluster_n;
+    int box_a, copies_a, part_a, box_b, copies_b, part_b;
+  } cases[] = {
+      /* K-major: rows of the tile */
+      {GG_BF16, LAYOUT_NT, 128, 256, 1, 1, 128, 1, 0, 256, 1, 0},
+      {GG_BF16, LAYOUT_NT, 128, 256, 2, 1, 128, 1, 0, 128, 1, 16384},
+      {GG_BF16, LAYOUT_NT, 192, 192, 1, 4, 48, 1, 6144, 192, 1, 0},
+      {GG_S8, LAYOUT_NT, 128, 256, 2, 2, 64, 1, 8192, 128, 1, 16384},
+      /* MN-major: boxes of 64 elements where the blocks divide them, else rows (k) of each */
+      {GG_BF16, LAYOUT_TN, 128, 256, 2, 2, 64, 1, 8192, 64, 2, 16384},
+      {GG_BF16, LAYOUT_TN, 64, 192, 2, 2, 32, 1, 4096, 32, 3, 12288},
+      {GG_F16, LAYOUT_NN, 128, 128, 4, 1, 128, 1, 0, 16, 2, 4096},
+      {GG_TF32, LAYOUT_TT, 64, 64, 2, 2, 32, 1, 4096, 32, 1, 4096},
+  };
+  kernel_plan p;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    kernel_spec s = spec_of("h200", (setting[]){{SPEC_FAMILY, FAMILY_WGMMA},
+                                                {SPEC_DTYPE_A, cases[i].type},
+                                                {SPEC_LAYOUT, cases[i].layout},
+                                                {SPEC_TILE_M, cases[i].tile_m},
+                                                {SPEC_TILE_N, cases[i].tile_n},
+                                                {SPEC_CLUSTER_M, cases[i].cluster_m},
+                                                {SPEC_CLUSTER_N, cases[i].cluster_n},
+                                                {END, 0}});
+    made(&s, VARIANT_FULL, &p);
+    assert_int_equal(p.box_a, cases[i].box_a);
+    assert_int_equal(p.copies_a, cases[i].copies_a);
+    assert_int_equal(p.part_a, cases[i].part_a);
+    assert_int_equal(p.box_b, cases[i].box_b);
+    assert_int_equal(p.copies_b, cases[i].copies_b);
+    assert_int_equal(p.part_b, cases[i].part_b);
+    /* The parts of all blocks are the tile; the swizzle repeats every 8 rows. */
+    assert_true(p.part_a == 0 || p.part_a * p.cluster_n == p.bytes_a);
+    assert_true(p.part_b == 0 || p.part_b * p.cluster_m == p.bytes_b);
+    assert_int_equal(p.box_a % 8 + p.box_b % 8, 0);
+    assert_int_equal(p.raster_group % p.cluster_m, 0);
+    plan_free(&p);
+  }
+}
+
 /* Which types need what on their way to the tensor cores. */
 static void wgmma_types_go_their_ways(void **state) {
   (void)state;
@@ -516,6 +560,7 @@ int main(void) {
       cmocka_unit_test(registers_are_those_of_a_quarter),
       cmocka_unit_test(wgmma_tiles_fill_the_block),
       cmocka_unit_test(wgmma_registers_are_there_at_entry),
+      cmocka_unit_test(wgmma_clusters_cut_tiles),
       cmocka_unit_test(wgmma_types_go_their_ways),
       cmocka_unit_test(variants_ask_for_what_they_need),
   };

@@ -154,8 +154,12 @@ static void predicted_time(void **s) {
   r.cluster_k = 2; /* 512 blocks, four waves; each pays the overhead */
   share = 512.0 / 528;
   assert_true(fabs(ggi_row_time(&r, &c, &device) - 344 / (500 * share)) < 1e-12);
-  /* 17 x 17 outputs take 4 tiles of 16 x 16: 289 of 1024 elements lie in D */
   r.cluster_k = 1;
+  r.cluster_m = 3, r.cluster_n = 2; /* 18 x 16 tiles with the padding, three waves */
+  share = 256.0 / 396;
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - 300 / (500 * share)) < 1e-12);
+  r.cluster_m = r.cluster_n = 1;
+  /* 17 x 17 outputs take 4 tiles of 16 x 16: 289 of 1024 elements lie in D */
   c.m = c.n = 17;
   share = 289.0 / (132 * 256);
   assert_true(fabs(ggi_row_time(&r, &c, &device) - 300 / (500 * share)) < 1e-9);
