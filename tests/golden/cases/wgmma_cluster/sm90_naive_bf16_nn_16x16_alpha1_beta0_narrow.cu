@@ -9,7 +9,7 @@
 //         A stored m x k, B stored k x n; narrow variant
 // Plan    sm_90  block 16x16x4  thread 1x1  threads 256
 // Budget  shared 0 / 232448 B   registers <= 255   blocks/SM 8   code <= 12928 B
-// Model   block tile 2*16*16 / (2*(16+16)) = 8.0 FLOP/B against ridge 19.97 FLOP/B (h100-sxm)
+// Model   block tile 2*16*16 / (2*(16+16)) = 8.0 FLOP/B against ridge 19.97 FLOP/B (CUDA cores f32, h100-sxm)
 
 // ---- 1  Constants ---------------------------------------------------------------------------
 
