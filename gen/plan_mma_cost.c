@@ -42,6 +42,7 @@ static int scale_registers(const kernel_plan *p, const mma_tile *t) {
 static int other_registers(const plan_builder *b, int bytes, int gathered) {
   const kernel_plan *p = b->plan;
   int other = staged(b) ? 40 : 48;
+  if (p->promote_k > 0) other -= 4;     /* not all sums of a block of k live at once */
   if (p->type_a == GG_F64) other += 16; /* offsets of single loads, words in pairs */
   if (b->variant == VARIANT_EDGE) other += 6;
   bool sorts = p->element == 1 && !(plan_contiguous_k(p, 0) && plan_contiguous_k(p, 1));
