@@ -69,8 +69,10 @@ static void figures_json(const sheet *s, buf *out) {
              l.in_flight, l.needed, l.compute, l.fetch, l.stages_needed);
   buf_printf(out,
              "\"issue\": { \"math\": %.6g, \"loads\": %.6g, \"copies\": %.6g, \"stores\": %.6g, "
-             "\"slots\": %.6g, \"bound\": %.6g } }",
+             "\"slots\": %.6g, \"bound\": %.6g }, ",
              i.math, i.loads, i.copies, i.stores, i.slots, i.bound);
+  model_wavefronts w = model_wavefronts_of(k);
+  buf_printf(out, "\"wavefronts\": { \"loads\": %.9g, \"fill\": %.9g } }", w.loads, w.fill);
 }
 
 static void fit_json(const sheet *s, const char *problem, buf *out) {

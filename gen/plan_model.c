@@ -3,6 +3,7 @@
 
 #include "plan_build.h"
 #include "plan_copy.h"
+#include "plan_fill.h"
 
 /* ORDER FAMILY */
 static const int families[] = {
@@ -21,15 +22,6 @@ static const int paths[] = {[PATH_NONE] = MODEL_DIRECT,
 
 static int at_least_1(int value) {
   return value > 0 ? value : 1;
-}
-
-/* Of an operand that is turned on its way through registers: one element a store. */
-static int store_ways(const kernel_plan *p, int operand) {
-  bool turned = operand ? p->turn_b : p->turn_a;
-  int path = operand ? p->path_b : p->path_a, pitch = operand ? p->pitch_b : p->pitch_a;
-  int lanes = operand ? p->copy_lanes_b : p->copy_lanes_a, copy = operand ? p->copy_b : p->copy_a;
-  if (!turned || path != PATH_STAGED || p->swizzle || lanes == 0 || p->element < 4) return 1;
-  return plan_store_ways(lanes, copy / p->element, pitch, p->element);
 }
 
 model_kernel plan_model(const kernel_plan *p) {
@@ -72,8 +64,8 @@ model_kernel plan_model(const kernel_plan *p) {
       .pitch_a = p->pitch_a * p->element,
       .pitch_b = p->pitch_b * p->element,
       .swizzle = p->swizzle,
-      .ways_a = store_ways(p, 0),
-      .ways_b = store_ways(p, 1),
+      .fill_a = plan_fill_waves(p, 0),
+      .fill_b = plan_fill_waves(p, 1),
       .vector = at_least_1(p->vector),
       .fragments = p->fragments,
       .unroll_k = at_least_1(p->unroll_k),

@@ -127,6 +127,14 @@ double model_fragment_waves(const model_kernel *k) {
   return m / 64 * (64 + n) * step / MODEL_WAVEFRONT / 4;
 }
 
+model_wavefronts model_wavefronts_of(const model_kernel *k) {
+  model_wavefronts w = {0};
+  if (k->family == MODEL_NAIVE) return w;
+  w.loads = model_warps(k) * model_steps(k) * model_fragment_waves(k);
+  w.fill = k->fill_a + k->fill_b;
+  return w;
+}
+
 model_shared model_shared_of(const model_kernel *k, const gpu_facts *g) {
   model_shared s = {.available = g->shared_bytes_cycle};
   double rate = model_rate(k, g);
@@ -259,12 +267,17 @@ model_issue model_issue_with(const model_constants *c, const model_kernel *k, co
   for (int o = 0; o < 2; ++o) {
     if (paths[o] == MODEL_DIRECT || paths[o] == MODEL_TMA) continue;
     bool staged = paths[o] == MODEL_STAGED;
-    i.copies += warps * copies[o];
-    copy_slots += (o ? k->tile_n : k->tile_m) * (double)k->tile_k * k->element / MODEL_WAVEFRONT *
-                  c->fill_slots;
+    double all = (o ? k->tile_n : k->tile_m) * (double)k->tile_k * k->element;
+    /* The last round has work for some of the threads only. */
+    double made = all / bytes[o] / MODEL_WARP;
+    i.copies += made;
+    copy_slots += all / MODEL_WAVEFRONT * c->fill_slots;
     copy_slots += warps * copies[o] * (staged ? c->staged_slots : c->copy_slots);
-    /* Registers go to shared memory in one store, or turned in one for each element. */
-    if (staged) i.stores += warps * copies[o] * (turned[o] ? (double)bytes[o] / k->element : 1);
+    /* Registers go to shared memory in one store, or turned in one for each element; mma gathers
+     * narrow ones into words. */
+    double each = turned[o] ? (double)bytes[o] / k->element : 1;
+    if (k->family == MODEL_MMA && bytes[o] < 4) each = bytes[o] / 4.0;
+    if (staged) i.stores += made * each;
   }
   i.other = warps * (c->stage_slots + turns(k) * c->turn_slots);
   /* Sums that move to full precision: an addition for each accumulator. */

@@ -65,8 +65,8 @@ typedef enum model_path { MODEL_DIRECT, MODEL_ASYNC, MODEL_STAGED, MODEL_TMA } m
   X(pitch_a, "bytes between shared rows of A")                                                     \
   X(pitch_b, "bytes between shared rows of B")                                                     \
   X(swizzle, "chunks of 16 bytes are XORed instead")                                               \
-  X(ways_a, "lanes of a shared store of A that meet in a bank")                                    \
-  X(ways_b, "lanes of a shared store of B that meet in a bank")                                    \
+  X(fill_a, "wavefronts that writing a k tile of A takes")                                         \
+  X(fill_b, "wavefronts that writing a k tile of B takes")                                         \
   X(vector, "elements of one fragment load (CUDA cores)")                                          \
   X(fragments, "sets of operand registers")                                                        \
   X(unroll_k, "k steps written out")                                                               \
@@ -125,6 +125,14 @@ model_shared model_shared_of(const model_kernel *k, const gpu_facts *g);
 
 /* Wavefronts (cycles of shared memory) of one warp's fragment loads in one k step. */
 double model_fragment_waves(const model_kernel *k);
+
+/* Of one k tile of a block, all its warps. */
+typedef struct model_wavefronts {
+  double loads; /* fragment loads; naive: none; wgmma: what the instruction reads */
+  double fill;  /* writing the stage */
+} model_wavefronts;
+
+model_wavefronts model_wavefronts_of(const model_kernel *k);
 
 /* -- 3. Registers and residency -----------------------------------------------------------------
  */

@@ -84,20 +84,11 @@ static double naive_chain(const model_constants *c, const model_kernel *k) {
   return c->shared_latency + c->load_cycles * misses;
 }
 
-/* What shared memory's port does for a k tile: fragment loads, or wgmma's reads, and the fill. */
+/* What shared memory's port does for a k tile. */
 static double port_cycles(const model_constants *c, const model_kernel *k) {
-  double fragments = model_warps(k) * model_steps(k) * model_fragment_waves(k);
-  double fill = (double)k->stage_bytes / MODEL_WAVEFRONT;
   if (k->family == MODEL_NAIVE) return model_warps(k) * model_steps(k) * naive_waves(c, k);
-  if (k->family == MODEL_WGMMA) return fragments + c->fill_share * fill;
-  const int paths[2] = {k->path_a, k->path_b}, ways[2] = {k->ways_a, k->ways_b};
-  const double rows[2] = {k->tile_m, k->tile_n};
-  fill = 0;
-  for (int o = 0; o < 2; ++o) {
-    double bytes = rows[o] * k->tile_k * k->element;
-    fill += bytes / MODEL_WAVEFRONT * (paths[o] == MODEL_STAGED && ways[o] > 1 ? ways[o] : 1);
-  }
-  return fragments + fill;
+  model_wavefronts w = model_wavefronts_of(k);
+  return w.loads + (k->family == MODEL_WGMMA ? c->fill_share : 1) * w.fill;
 }
 
 model_step model_step_of(const model_constants *c, const model_kernel *k, const gpu_facts *g,

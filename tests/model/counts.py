@@ -1,0 +1,169 @@
+#!/usr/bin/env python3
+"""counts.py GEMMGEN SPEC... - what the model counts, against what runs and what is written.
+
+Of each kernel, for one k tile of one block:
+  shared loads, copies from global memory, shared stores   requests, as the emulated GPU counts them
+  wavefronts of the loads, and of what fills the ring      the emulated GPU's cost
+  FMAs or matrix instructions                              as they stand in the kernel's main loop
+  bytes of shared memory                                   the dispatch table's, and stages + rest
+Two depths of k are run; their difference is free of prologue and epilogue. A subset of the kernels is
+taken that covers each family with all that changes its counts, or all with GEMMGEN_COUNTS=all. TMA and
+wgmma touch shared memory without requests of a warp: of them the emulated GPU counts nothing.
+"""
+
+import collections
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+LINE = 128  # bytes: rows that begin on lines make requests alike
+TILES = 4   # between the two depths
+
+# What changes counts, for each family.
+COVERED = (("layout", "variant"), ("tile_m", "tile_n", "tile_k"), ("thread_m", "thread_n"), ("path_a", "path_b"),
+           ("k_slices",), ("swizzle",), ("pad_a", "pad_b"), ("unroll_k",), ("unroll_stages",), ("fragments",),
+           ("type_a",), ("copy_a", "copy_b"), ("arch",), ("turn_a", "turn_b"), ("order",), ("schedule",),
+           ("from_registers",), ("swap",))
+
+CALLS = {"simt": r"\bfmaf?\(", "smem": r"\bfmaf?\(", "mma": r"\bgg_mma_\w+\(", "wmma": r"\bgg_wmma_mma\w*\(",
+         "wgmma": r"\bgg_wgmma_m64\w+\("}
+
+
+def run(gemmgen, *arguments):
+    result = subprocess.run([gemmgen, *arguments], capture_output=True, text=True)
+    if result.returncode:
+        sys.exit(f"gemmgen {' '.join(arguments[:4])} ...: exit {result.returncode}\n{result.stderr}")
+    return result.stdout
+
+
+def subset(kernels):
+    def features(kernel):
+        f = kernel["fields"]
+        return {(f["family"], names, *(str(f.get(n)) for n in names)) for names in COVERED}
+
+    left, chosen = set().union(*(features(k) for k in kernels)), []
+    while left:
+        best = max(kernels, key=lambda k: (len(features(k) & left), -k["fields"]["tile_m"] * k["fields"]["tile_n"]))
+        chosen.append(best)
+        left -= features(best)
+    return chosen
+
+
+def whole_lines(tile, element):
+    """The least multiple of tile whose elements fill lines."""
+    return math.lcm(tile, LINE // element)
+
+
+def shape(fields):
+    element = fields["element"]
+    return (whole_lines(fields["tile_m"], element), whole_lines(fields["tile_n"], element),
+            whole_lines(fields["tile_k"], element))
+
+
+def requests(gemmgen, folder, names, problem):
+    options = [x for name in names for x in ("--kernel", name)]
+    answer = json.loads(run(gemmgen, "check", folder, "--json", "--problem", "x".join(map(str, problem)), *options))
+    counts = {}
+    for kernel in answer["kernels"]:
+        c = collections.Counter()
+        for line in kernel["lines"]:
+            c[line["op"], line["space"], "requests"] += line["requests"]
+            c[line["op"], line["space"], "cost"] += line["cost"]
+        counts[kernel["name"]] = c
+    return counts
+
+
+def emulated(short, long, blocks):
+    """Of one k tile of a block."""
+    each = {key: (long[key] - short[key]) / (TILES * blocks) for key in long}
+
+    def total(space, what, *ops):
+        return sum(v for (op, where, kind), v in each.items()
+                   if where == space and kind == what and op.startswith(ops))
+
+    loads = ("lds", "ldmatrix", "wmma_load")
+    return {"loads": total("shared", "requests", *loads), "copies": total("global", "requests", "ld", "cp_async"),
+            "stores": total("shared", "requests", "sts"), "load wavefronts": total("shared", "cost", *loads),
+            "fill wavefronts": total("shared", "cost", "sts", "cp_async")}
+
+
+def written(path, fields):
+    """FMAs or matrix instructions of one k tile, all warps, as the main loop has them."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read()
+    loop = re.search(r"// -- Main loop.*?(?=// -- |\Z)", text, re.S)
+    if not loop:
+        return None
+    found = len(re.findall(CALLS[fields["family"]], loop.group(0)))
+    warps = fields["threads"] // 32
+    if fields["family"] == "wgmma":  # one warpgroup copies; in turn, one computes a tile
+        warps = 4 if fields.get("schedule") == "pingpong" else warps - 4
+    if fields.get("unroll_stages"):
+        found /= fields["stages"]
+    if fields["family"] in ("simt", "smem"):
+        steps = fields["tile_k"] // fields.get("k_slices", 1)
+        outputs = fields.get("thread_m", 1) * fields.get("thread_n", 1)
+        turns = steps / (found / outputs)  # a rolled loop
+        if turns != int(turns):
+            return -1
+        found *= turns
+    return found * warps
+
+
+def main():
+    gemmgen, specs = sys.argv[1], sys.argv[2:]
+    failed = compared = 0
+    with tempfile.TemporaryDirectory() as work:
+        for number, spec in enumerate(specs):
+            folder = f"{work}/{number}"
+            run(gemmgen, spec, "-o", folder)
+            with open(f"{folder}/gg_table.c", encoding="utf-8") as f:
+                table = dict(re.findall(r'\.name = "(\w+)".*?\.shared_bytes = (\d+)', f.read(), re.S))
+            kernels = [{"name": k["plan"]["name"], "fields": k["plan"]["fields"], "model": k["model"],
+                        "folder": folder, "table": int(table[k["plan"]["name"]])}
+                       for k in json.loads(run(gemmgen, "explain", spec, "--json"))["kernels"] if "model" in k]
+            specs[number] = kernels
+        kernels = [k for known in specs for k in known if k["fields"]["family"] != "naive"]
+        if os.environ.get("GEMMGEN_COUNTS") != "all":
+            kernels = subset(kernels)
+        groups = collections.defaultdict(list)
+        for k in kernels:
+            groups[k["folder"], shape(k["fields"])].append(k)
+        for (folder, (m, n, k)), members in groups.items():
+            names = [x["name"] for x in members]
+            depth = k * max(1, 64 // k)
+            short = requests(gemmgen, folder, names, (m, n, depth))
+            steps = {x["name"]: TILES * x["fields"]["tile_k"] for x in members}
+            # One step for the group: rows of whole lines at both depths.
+            step = math.lcm(k, *steps.values())
+            long = requests(gemmgen, folder, names, (m, n, depth + step))
+            for x in members:
+                f, model, name = x["fields"], x["model"], x["name"]
+                blocks = m // f["tile_m"] * (n // f["tile_n"]) * step / steps[name]
+                issue = model["issue"]
+                expected = {"loads": issue["loads"], "copies": issue["copies"], "stores": issue["stores"],
+                            "load wavefronts": model["wavefronts"]["loads"],
+                            "fill wavefronts": model["wavefronts"]["fill"], "math": issue["math"],
+                            "shared bytes": f.get("shared_bytes", 0), "capacity": model["capacity"]["total"]}
+                got = emulated(short[name], long[name], blocks)
+                if f["family"] == "wgmma":
+                    for what in ("loads", "copies", "stores", "load wavefronts", "fill wavefronts"):
+                        expected.pop(what)
+                        got.pop(what)
+                got["math"] = written(f"{folder}/{name}.cu", f)
+                got["shared bytes"] = got["capacity"] = x["table"]
+                for what, value in expected.items():
+                    compared += 1
+                    if got[what] is None or abs(got[what] - value) > 1e-6 * max(1, value):
+                        failed += 1
+                        print(f"{name}: {what}: the model says {value:g}, counted are {got[what]:g}"
+                              if got[what] is not None else f"{name}: {what}: nothing to count")
+    print(f"{len(kernels)} kernels, {compared} figures, {failed} differ")
+    return 1 if failed or compared < 100 else 0
+
+
+sys.exit(main())
