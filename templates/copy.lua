@@ -368,7 +368,13 @@ function copy.memory_map(p)
   if p.k_slices > 1 then
     place(0, p.reduce_bytes, "after the last k tile: partial sums of the k slices")
   end
-  if p.swizzle then add("// 16-byte chunk c of row k lies at chunk c ^ (k % 8) of that row.") end
+  if p.swizzle and p.family == "simt" then add("// 16-byte chunk c of row k lies at chunk c ^ (k % 8) of that row.") end
+  for _, o in ipairs(p.swizzle and p.family ~= "simt" and { "a", "b" } or {}) do
+    local flip = swizzle.text(p["flip_" .. o], "r")
+    if flip ~= "0" then
+      add(("// 16-byte chunk c of row r of %s lies at chunk c ^ (%s) of that row."):format(o:upper(), flip))
+    end
+  end
   add("")
   add("enum {")
   local function constant(name, value, why) add(("  %-11s = %5d, // %s"):format(name, value, why)) end

@@ -62,7 +62,9 @@ function epilogue.memory_map(p)
   add("enum {")
   if has_direct(p) then constants("D", p.pitch_d, p.element_d, "D") end
   if has_sums(p) then constants("SUM", p.pitch_sums, names.bytes(p.type_acc), "sums") end
-  add("  %-11s = %5d, // %d warps have %d", "WARP_BYTES", p.d_bytes * 32 // p.threads, p.threads // 32, p.d_bytes)
+  local warps = p.threads // 32
+  add("  %-11s = %5d, // %d warp%s %d", "WARP_BYTES", p.d_bytes // warps, warps, warps == 1 and " has" or "s have",
+    p.d_bytes)
   if not p.d_reuses then add("  %-11s = %5d, // %d * STAGE_BYTES", "D_AT", p.stages * p.stage_bytes, p.stages) end
   add("};")
   return lines
@@ -309,9 +311,10 @@ local function sum_stores(w, first, reads)
     return guarded
   end)
   if turns(w) then return lines end
-  table.insert(lines, 1, "{")
-  lines[#lines + 1] = "}"
-  return lines
+  local block = { "{" }
+  for _, line in ipairs(lines) do block[#block + 1] = "  " .. line end
+  block[#block + 1] = "}"
+  return block
 end
 
 -- -- Both -------------------------------------------------------------------------------------------

@@ -301,15 +301,22 @@ static void add_wide(const gg_kernel *row, ggcheck_cases *out) {
   add_case(row, out, &c);
 }
 
-/* Many tiles each way: rasters walk groups of tiles, the last of which are not whole. */
+/* `tiles` tiles, the last one step short of a whole one where the row takes that. */
+static int64_t many(int64_t tiles, int tile, int multiple) {
+  int64_t step = multiple > 1 ? multiple : 1;
+  return tiles * rounded(tile, multiple) - (step < tile ? step : 0);
+}
+
+/* Many tiles each way: rasters walk groups of tiles, the last of which are not whole, nor are the
+ * last tiles: a block that goes on to another tile needs its bounds. */
 static void add_rasters(const gg_kernel *row, ggcheck_cases *out) {
   int64_t k = rounded(row->min_k > 1 ? row->min_k : 1, row->multiple_k);
-  int64_t m = rounded(row->tile_m, row->multiple_m), n = rounded(row->tile_n, row->multiple_n);
-  ggcheck_case c = general(row, RASTER_TILES * m, 2 * n, k, 1, GGCHECK_INTEGER);
-  add_case(row, out, &c);
-  c.m = 2 * m;
-  c.n = RASTER_TILES * n;
-  add_case(row, out, &c);
+  for (int i = 0; i < 2; i++) {
+    int64_t m = many(i == 0 ? RASTER_TILES : 2, row->tile_m, row->multiple_m);
+    int64_t n = many(i == 0 ? 2 : RASTER_TILES, row->tile_n, row->multiple_n);
+    ggcheck_case c = general(row, m, n, k, 1, GGCHECK_INTEGER);
+    add_case(row, out, &c);
+  }
 }
 
 /* One block, guarded where the row has guards, over every stage of the ring and around again. */

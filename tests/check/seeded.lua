@@ -55,3 +55,13 @@ gemm {
   family = "wgmma", dtype = { a = "e5m2" }, layout = "nt", tile = { m = 64, n = 128 }, stages = 3, cluster = { n = 2 },
   persistent = false, epilogue = { scale = { a = "block", b = "block" } }, dispatch = alone,
 }
+-- mma.sync: a ring of cp.async that goes on into the next tile of D, and sums of fp8 in parts.
+gemm {
+  family = "mma", dtype = "bf16", layout = "nt", tile = { m = 32, n = 32, k = 32, warp = { m = 16, n = 32 } },
+  stages = 3,
+}
+gemm {
+  family = "mma", dtype = { a = "e4m3", d = "f32" }, layout = "tn",
+  tile = { m = 32, n = 32, k = 64, warp = { m = 32, n = 16 } }, stages = 3,
+  epilogue = { scale = { a = "group", b = "block" }, bias = "n", residual = true },
+}

@@ -9,6 +9,7 @@
 #include "faults.h"
 #include "faults_cluster.h"
 #include "faults_epilogue.h"
+#include "faults_mma.h"
 #include "faults_repack.h"
 #include "faults_types.h"
 #include "faults_wmma.h"
@@ -26,13 +27,15 @@ static const struct {
 } lists[] = {{faults, LENGTH(faults)},
              {cluster_faults, LENGTH(cluster_faults)},
              {epilogue_faults, LENGTH(epilogue_faults)},
+             {mma_faults, LENGTH(mma_faults)},
              {repack_faults, LENGTH(repack_faults)},
              {types_faults, LENGTH(types_faults)},
              {wmma_faults, LENGTH(wmma_faults)}};
 
 enum {
   ALL_FAULTS = LENGTH(faults) + LENGTH(cluster_faults) + LENGTH(epilogue_faults) +
-               LENGTH(repack_faults) + LENGTH(types_faults) + LENGTH(wmma_faults)
+               LENGTH(mma_faults) + LENGTH(repack_faults) + LENGTH(types_faults) +
+               LENGTH(wmma_faults)
 };
 
 static const seeded_fault *fault(size_t i) {
@@ -47,7 +50,7 @@ static char *emitted; /* folder of untouched kernels */
 static int set_up(void **state) {
   (void)state;
   emitted = make_folder();
-  must("'%s' seeded.lua -o '%s'", GEMMGEN, emitted);
+  must("'%s' seeded.lua seeded_older.lua -o '%s'", GEMMGEN, emitted);
   return 0;
 }
 

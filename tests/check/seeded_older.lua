@@ -1,0 +1,3 @@
+-- Cards without cp.async: copies pass through registers.
+gpu "t4"
+gemm { family = "mma", dtype = "f16", layout = "nn", tile = { m = 32, n = 32, k = 32, warp = { m = 16, n = 32 } } }
