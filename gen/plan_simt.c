@@ -12,7 +12,7 @@
 #include <string.h>
 
 /* Registers beside accumulators, fragments and staged copies: addresses, bounds, loop state. */
-enum { OTHER_REGISTERS = 34, MOST_FMAS_A_BLOCK = 2048, FMAS_A_BODY = 1024 };
+enum { OTHER_REGISTERS = 34, MOST_FMAS_A_BLOCK = 2048, FMAS_A_BODY = 1024, MANY_STAGED = 32 };
 
 /* Bytes that a thread tile needs from shared memory for each cycle of full-rate FMAs, every operand
  * counted for every thread: (m + n) * element / (m * n) bytes a FMA. */
@@ -402,8 +402,10 @@ static void choose_residency(plan_builder *b) {
       fragments, staged, pointers, OTHER_REGISTERS - 8,
       epilogue > total ? "; the epilogue needs more" : "");
   total = p->registers;
-  /* Guards want a few registers at times where their estimate has none to spare. */
-  int wanted = round_up(b->variant == VARIANT_FULL ? total : total + 8, 8);
+  /* Guards want a few registers at times where their estimate has none to spare; so do many
+   * copies through registers, which ptxas keeps longer: a quarter of them, all beside few sums. */
+  int kept = staged < MANY_STAGED ? 0 : accumulators < staged ? staged : staged / 4;
+  int wanted = round_up(b->variant == VARIANT_FULL ? total + kept : total + kept + 8, 8);
   int blocks = 1;
   while (blocks + 1 <= plan_blocks_by_registers(b, wanted) &&
          (blocks + 1) * p->threads <= b->gpu->threads_sm &&

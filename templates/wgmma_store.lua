@@ -224,7 +224,7 @@ function store:store()
     add("const int row = warp * 16 + lane % 16;")
     add(("const unsigned to = staged + (unsigned)row * %d;"):format(p.panel * p.element_d))
     if p.panel_swizzle > 0 then add(("const int turn = %s; // of the swizzle"):format(turns[p.panel_swizzle])) end
-    add("const int high = lane / 16;")
+    if p.panel >= 16 then add("const int high = lane / 16;") end -- 8 columns: half a warp's addresses count
     add("unsigned r[4];")
   end
   for q = 0, self.all_chunks - 1 do
