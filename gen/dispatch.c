@@ -19,7 +19,7 @@ static int compare(const void *left, const void *right) {
   const kernel_plan *a = *(const kernel_plan *const *)left;
   const kernel_plan *b = *(const kernel_plan *const *)right;
   const int keys[][2] = {
-      {a->family == FAMILY_REPACK, b->family == FAMILY_REPACK},
+      {plan_is_pass(a), plan_is_pass(b)},
       {b->arch, a->arch},
       {b->arch_suffix, a->arch_suffix},
       {rank(a), rank(b)},
@@ -44,7 +44,7 @@ static bool serves(int kernel, int call) {
 
 /* Does q take every call of p's kind: any size, any element-aligned pointer? */
 static bool is_last_resort(const kernel_plan *q, const kernel_plan *p) {
-  return q->family != FAMILY_REPACK && q->arch == p->arch && q->type_a == p->type_a &&
+  return !plan_is_pass(q) && q->arch == p->arch && q->type_a == p->type_a &&
          q->type_b == p->type_b && q->type_c == p->type_c && q->type_d == p->type_d &&
          q->type_acc == p->type_acc && q->layout == p->layout && serves(q->alpha, p->alpha) &&
          serves(q->beta, p->beta) && q->bias == p->bias && q->activation == p->activation &&
@@ -59,8 +59,8 @@ bool dispatch_prove(const kernel_plan *const *plans, size_t count, diag *d) {
   bool proved = true;
   for (size_t i = 0; i < count; ++i) {
     const kernel_plan *p = plans[i];
-    if (p->family == FAMILY_REPACK) continue;
-    /* A kernel that takes calls only after a pass promises nothing. */
+    /* A pass promises nothing, nor does a kernel that takes calls only with one. */
+    if (plan_is_pass(p) || p->spec->sums) continue;
     int asked = p->spec->value[SPEC_LAYOUT];
     if (p->layout != (asked == SPEC_UNSET ? LAYOUT_NN : asked)) continue;
     bool found = is_last_resort(p, p);
@@ -133,7 +133,9 @@ static void row(const kernel_plan *p, const char *prefix, buf *out) {
   buf_printf(out, "     .entry = ENTRY(%s%s),\n", prefix, p->name);
   buf_printf(out, "     .family = \"%s\",\n", spec_family_name(p->family));
   buf_printf(out, "     .kind = %s,\n",
-             p->family == FAMILY_REPACK ? "GG_KIND_REPACK" : "GG_KIND_GEMM");
+             p->family == FAMILY_REPACK   ? "GG_KIND_REPACK"
+             : p->family == FAMILY_REDUCE ? "GG_KIND_REDUCE"
+                                          : "GG_KIND_GEMM");
   buf_printf(out, "     .arch = %d,\n", p->arch);
   buf_printf(out, "     .arch_suffix = %s,\n", p->arch_suffix == 'a' ? "'a'" : "0");
   buf_printf(out, "     .type_a = %s, .type_b = %s, .type_c = %s, .type_d = %s, .type_acc = %s,\n",

@@ -69,7 +69,7 @@ static void explain_kernel(explain_job *j, const kernel *k, buf *out) {
       "B, %d FMAs; kernel %d B; compile %d s\n",
       p->shared_bytes, p->spec->gpu.shared_block, p->registers, p->register_limit, p->blocks_sm,
       p->loop_bytes, p->loop_fmas, p->code_bytes, p->compile_seconds);
-  if (p->family == FAMILY_REPACK) { /* it multiplies nothing: all it takes is bytes */
+  if (plan_is_pass(p)) { /* it multiplies nothing: all it takes is bytes */
     buf_printf(out, "time: %.1f us + (bytes read + bytes written) / %d GB/s\n\n",
                p->overhead_ns / 1e3, p->copy_gbs);
     return;

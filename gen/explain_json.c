@@ -111,7 +111,7 @@ void explain_json(explain_job *j) {
     explain_requests_json(k, out);
     buf_puts(out, "], \"plan\": ");
     plan_json(&k->plan, out);
-    if (k->plan.family == FAMILY_REPACK) { /* it multiplies nothing */
+    if (plan_is_pass(&k->plan)) { /* it multiplies nothing */
       buf_puts(out, " }");
       continue;
     }

@@ -13,7 +13,7 @@
  * ---------------------------------------------------------------------------------- */
 
 static bool alike(const kernel_plan *a, const kernel_plan *b) {
-  return a->family != FAMILY_REPACK && a->type_a == b->type_a && a->type_b == b->type_b &&
+  return !plan_is_pass(a) && a->type_a == b->type_a && a->type_b == b->type_b &&
          a->type_d == b->type_d && a->type_acc == b->type_acc && a->layout == b->layout &&
          a->arch == b->arch;
 }

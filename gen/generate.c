@@ -221,8 +221,7 @@ static void dump_plans(job *j, buf *out) {
 static void dump_models(job *j, buf *out) {
   plan_model_csv_head(out);
   for (size_t i = 0; i < j->set.count; ++i) /* passes multiply nothing */
-    if (j->set.kernels[i].plan.family != FAMILY_REPACK)
-      plan_model_csv(&j->set.kernels[i].plan, out);
+    if (!plan_is_pass(&j->set.kernels[i].plan)) plan_model_csv(&j->set.kernels[i].plan, out);
 }
 
 static void dump_dispatch(job *j, buf *out) {

@@ -265,7 +265,7 @@ static void put_kernel(explain_job *j, emitter *e, const kernel *k, buf *out) {
       spec_family_name(p->family), p->tile_m, p->tile_n, p->tile_k, p->threads, p->stages,
       p->stages == 1 ? "" : "s", p->shared_bytes, p->spec->gpu.name);
   html_text(out, base_name(p->spec->file));
-  if (p->family == FAMILY_REPACK)
+  if (plan_is_pass(p))
     put_pass(p, out);
   else
     put_product(j, p, out);

@@ -124,28 +124,60 @@ static bool reject(kernel_set *k, const kernel_spec *s, const plan_fault *fault,
   return true;
 }
 
-/* One pass over operands of a type, in the name of a point. false: memory is short. */
-static bool add_pass(kernel_set *k, name_index *x, const kernel_spec *asker, int type,
-                     plan_pass pass, bool *fresh, diag *d) {
+/* Room for a spec that no file has. NULL: memory is short. */
+static kernel_spec *new_spec(kernel_set *k) {
   kernel_spec **passes = room(k->passes, k->pass_count, &k->pass_capacity, sizeof *passes);
-  if (!passes) return false;
+  if (!passes) return NULL;
   k->passes = passes;
   kernel_spec *s = malloc(sizeof *s);
-  if (!s) return false;
-  k->passes[k->pass_count++] = s;
+  if (s) k->passes[k->pass_count++] = s;
+  return s;
+}
+
+/* The kernel of s, which new_spec made, in the name of a point; field is what the point asked it
+ * by. false: memory is short. */
+static bool add_made(kernel_set *k, name_index *x, const kernel_spec *s, plan_variant variant,
+                     const kernel_spec *asker, spec_field field, bool *fresh, diag *d) {
   size_t before = k->count;
   kernel_plan plan;
   plan_fault fault;
-  plan_result result = PLAN_SAME;
-  if (plan_pass_spec(asker, type, pass, s)) result = plan_make(s, VARIANT_NARROW, &plan, &fault);
+  plan_result result = plan_make(s, variant, &plan, &fault);
   if (result == PLAN_ILLEGAL)
-    spec_report(asker, d, DIAG_ERROR, SPEC_REPACK, fault.code, "%s", fault.text);
+    spec_report(asker, d, DIAG_ERROR, field, fault.code, "%s", fault.text);
   bool ok = result == PLAN_OK ? add_plan(k, x, &plan, asker, fresh, d) : result != PLAN_MEMORY;
-  if (k->count == before) { /* known, or none */
-    free(s);
-    --k->pass_count;
-  }
+  if (k->count == before) free(k->passes[--k->pass_count]); /* known, or none */
   return ok;
+}
+
+/* One pass over operands of a type, in the name of a point. false: memory is short. */
+static bool add_pass(kernel_set *k, name_index *x, const kernel_spec *asker, int type,
+                     plan_pass pass, bool *fresh, diag *d) {
+  kernel_spec *s = new_spec(k);
+  if (!s) return false;
+  if (plan_pass_spec(asker, type, pass, s))
+    return add_made(k, x, s, VARIANT_NARROW, asker, SPEC_REPACK, fresh, d);
+  free(k->passes[--k->pass_count]);
+  return true;
+}
+
+/* What cutting k takes, beside the point whose plan is p: parts of its sums, and their reduction.
+ * The kernels of CUDA cores serve sizes by variants, those of wgmma in one. */
+static bool add_split(kernel_set *k, name_index *x, const kernel_spec *asker, const kernel_plan *p,
+                      diag *d) {
+  bool fresh = true;
+  kernel_spec sums;
+  bool leaves = plan_sums_spec(asker, p, &sums);
+  int variants = !leaves ? 0 : p->family == FAMILY_WGMMA ? 1 : VARIANT_COUNT;
+  for (int v = 0; v < variants; ++v) {
+    kernel_spec *s = new_spec(k);
+    if (!s) return false;
+    *s = sums;
+    if (!add_made(k, x, s, (plan_variant)v, asker, SPEC_SPLIT, &fresh, d)) return false;
+  }
+  kernel_spec *s = new_spec(k);
+  if (!s) return false;
+  plan_reduce_spec(asker, p, s);
+  return add_made(k, x, s, VARIANT_NARROW, asker, SPEC_SPLIT, &fresh, d);
 }
 
 /* The passes that a point's kernels need, over each size of elements. */
@@ -178,13 +210,15 @@ static bool add_point(kernel_set *k, name_index *x, const kernel_spec *s, bool *
   *legal = result == PLAN_OK || result == PLAN_SAME;
   if (result == PLAN_ILLEGAL) ok = reject(k, s, &fault, d);
   bool fresh = true; /* one duplicate a point is told, not one a variant */
-  bool passes = *legal && made > 0 && plans[0].repack;
-  int type_a = made > 0 ? plans[0].type_a : 0, type_b = made > 0 ? plans[0].type_b : 0;
+  const kernel_plan first =
+      made > 0 ? plans[0] : (kernel_plan){0}; /* its numbers, after it is gone */
   for (size_t i = 0; i < made; ++i) {
     if (ok && *legal && fresh) ok = add_plan(k, x, &plans[i], s, &fresh, d);
     plan_free(&plans[i]);
   }
-  return ok && passes ? add_passes(k, x, s, type_a, type_b, d) : ok;
+  if (ok && *legal && first.repack) ok = add_passes(k, x, s, first.type_a, first.type_b, d);
+  if (ok && *legal && first.split) ok = add_split(k, x, s, &first, d);
+  return ok;
 }
 
 static bool same_call(const kernel_spec *a, const kernel_spec *b) {

@@ -34,6 +34,7 @@ static const plan_family families[FAMILY_COUNT] = {
     {"wgmma.cu.lua", plan_make_wgmma, plan_takes_wgmma,
      "the instruction and TMA fix it; leave it out"},
     {"repack.cu.lua", plan_make_repack, plan_takes_repack, "it has no numbers of its own"},
+    {"reduce.cu.lua", plan_make_reduce, plan_takes_reduce, "it has no numbers of its own"},
 };
 
 const plan_family *plan_family_of(int family) {
@@ -178,6 +179,7 @@ static bool is_common(spec_field f) {
                                       SPEC_SPEED,
                                       SPEC_OVERHEAD_K,
                                       SPEC_REPACK,
+                                      SPEC_SPLIT,
                                       SPEC_BUDGET_LOOP_BYTES,
                                       SPEC_BUDGET_BLOCK_FMAS,
                                       SPEC_BUDGET_ENFORCE};
@@ -287,6 +289,14 @@ void plan_common_begin(plan_builder *b) {
     plan_refuse(b, SPEC_REPACK, "repack-type",
                 "no pass copies elements of %d bytes; use false, or types of 1, 2 or 4 bytes",
                 p->element);
+  TAKE(split, SPLIT, 0, NULL, "k is not cut unless asked (docs/split.md)");
+  if (p->split && p->type_acc == GG_F16)
+    plan_refuse(b, SPEC_SPLIT, "split-type",
+                "parts of k are not added up in f16; use dtype.acc \"f32\", or false");
+  if (p->split && plan_has_parts(p))
+    plan_refuse(b, SPEC_SPLIT, "split-scaling",
+                "scales for each 128 of k belong to the product's own sums, which a part of k has "
+                "not all of; use false");
   if (p->alpha == GG_SCALAR_ZERO)
     plan_refuse(b, SPEC_ALPHA, "alpha-zero",
                 "0 leaves no product to compute; use true (read at run time) or 1");
@@ -368,10 +378,11 @@ void plan_common_end(plan_builder *b, const char *shape) {
   buf_printf(&name, "sm%d%s_%s_", p->arch, p->arch_suffix == 'a' ? "a" : "",
              spec_family_name(p->family));
   name_types(p, &name);
-  buf_printf(&name, "_%s_%s%s", spec_layout_name(p->layout), shape,
-             b->suffix.data ? b->suffix.data : "");
+  if (!plan_is_pass(p)) /* it sees neither A nor B, and has no twins */
+    buf_printf(&name, "_%s_%s%s", spec_layout_name(p->layout), shape,
+               b->suffix.data ? b->suffix.data : "");
   plan_epilogue_name(p, &name);
-  buf_printf(&name, "_%s", variant_names[b->variant]);
+  if (!plan_is_pass(p)) buf_printf(&name, "_%s", variant_names[b->variant]);
   if (name.failed) {
     out_of_memory(b);
   } else if (name.size >= sizeof p->name) {
@@ -397,7 +408,7 @@ plan_result plan_make(const kernel_spec *s, plan_variant variant, kernel_plan *o
                     .result = PLAN_OK};
   if (!s->pass) plan_common_begin(&b);
   if (b.result == PLAN_OK && !s->pass) refuse_others(&b, &families[out->family]);
-  if (b.result == PLAN_OK) families[s->pass ? FAMILY_REPACK : out->family].make(&b);
+  if (b.result == PLAN_OK) families[s->pass ? s->value[SPEC_FAMILY] : out->family].make(&b);
   if (b.suffix.failed) b.result = PLAN_MEMORY;
   buf_free(&b.suffix);
   if (b.result != PLAN_OK) plan_free(out);
@@ -507,8 +518,8 @@ void plan_json(const kernel_plan *p, buf *out) {
 }
 
 bool plan_is_outside(plan_field f) {
-  return f == PLAN_repack || f == PLAN_sm_gflops || f == PLAN_copy_gbs || f == PLAN_overhead_ns ||
-         f == PLAN_partial_percent;
+  return f == PLAN_repack || f == PLAN_split || f == PLAN_sm_gflops || f == PLAN_copy_gbs ||
+         f == PLAN_overhead_ns || f == PLAN_partial_percent;
 }
 
 void plan_hash(const kernel_plan *p, char out[65]) {

@@ -164,6 +164,7 @@ typedef enum fragment_load {
   X(wave_loss, "percent", "of an idle SM's share of the time that is lost")                        \
   X(overhead_k, "elements", "of k that a tile costs besides its own")                              \
   X(repack, "bool", "passes over operands that it cannot take stand beside it")                    \
+  X(split, "bool", "a kernel of raw sums and a pass that adds parts of k up stand beside it")      \
   X(sm_gflops, "GFLOP/s", "of one SM that speed 1000 stands for")                                  \
   X(copy_gbs, "GB/s", "read and written by a pass over an operand")                                \
   X(overhead_ns, "ns", "that a pass costs besides its bytes")                                      \
@@ -214,6 +215,17 @@ typedef enum plan_pass { PASS_ROWS, PASS_SLIM, PASS_TURNED, PASS_COUNT } plan_pa
 /* One of them as a spec: over elements of `type`'s size, on the GPU and in the name of `asker`.
  * false: there is none for such elements. */
 bool plan_pass_spec(const kernel_spec *asker, int type, plan_pass pass, kernel_spec *out);
+
+/* The pass that adds up parts of k and takes the epilogue's steps of p, a plan of asker
+ * (FAMILY_REDUCE). */
+void plan_reduce_spec(const kernel_spec *asker, const kernel_plan *p, kernel_spec *out);
+/* The kernel that computes such parts: asker's, with its sums as D. false: p is one already. */
+bool plan_sums_spec(const kernel_spec *asker, const kernel_plan *p, kernel_spec *out);
+
+/* Does it multiply nothing, but serve kernels that do? */
+static inline bool plan_is_pass(const kernel_plan *p) {
+  return p->family == FAMILY_REPACK || p->family == FAMILY_REDUCE;
+}
 
 plan_result plan_make(const kernel_spec *s, plan_variant variant, kernel_plan *out,
                       plan_fault *fault);

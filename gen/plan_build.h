@@ -32,8 +32,9 @@ void plan_make_wmma(plan_builder *b);
 void plan_make_mma(plan_builder *b);
 void plan_make_wgmma(plan_builder *b);
 void plan_make_repack(plan_builder *b);
+void plan_make_reduce(plan_builder *b);
 extern const spec_field plan_takes_naive[], plan_takes_smem[], plan_takes_simt[], plan_takes_wmma[],
-    plan_takes_mma[], plan_takes_wgmma[], plan_takes_repack[];
+    plan_takes_mma[], plan_takes_wgmma[], plan_takes_repack[], plan_takes_reduce[];
 
 /* Refuses other A, B and sums than f32 or f64, and C or D that the sums do not convert to. */
 void plan_require_types(plan_builder *b);

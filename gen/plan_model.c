@@ -10,9 +10,9 @@ static const int families[] = {
     [FAMILY_NAIVE] = MODEL_NAIVE, [FAMILY_SMEM] = MODEL_SMEM, [FAMILY_SIMT] = MODEL_SIMT,
     [FAMILY_WMMA] = MODEL_WMMA,   [FAMILY_MMA] = MODEL_MMA,   [FAMILY_WGMMA] = MODEL_WGMMA,
 };
-/* repack, the last one, multiplies nothing. */
+/* Passes, the last ones, multiply nothing. */
 _Static_assert(sizeof families / sizeof *families == FAMILY_REPACK, "each product has a model");
-_Static_assert(FAMILY_REPACK == FAMILY_COUNT - 1, "the last one");
+_Static_assert(FAMILY_REPACK == FAMILY_COUNT - 2 && FAMILY_REDUCE == FAMILY_COUNT - 1, "the last");
 
 /* ORDER copy_path */
 static const int paths[] = {[PATH_NONE] = MODEL_DIRECT,

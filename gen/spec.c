@@ -17,8 +17,8 @@ static const spec_field_info fields[SPEC_FIELD_COUNT] = {
 };
 
 /* ORDER FAMILY, DTYPE, LAYOUT, ORDER, ALONG, SCHEDULE, BIAS, ACTIVATION, SCALING: by value. */
-static const char *const family_names[FAMILY_COUNT] = {"naive", "smem",  "simt",  "wmma",
-                                                       "mma",   "wgmma", "repack"};
+static const char *const family_names[FAMILY_COUNT] = {"naive", "smem",  "simt",   "wmma",
+                                                       "mma",   "wgmma", "repack", "reduce"};
 static const char *const layout_names[] = {"nn", "nt", "tn", "tt"};
 static const char *const order_names[] = {"row", "column", "serpentine"};
 static const char *const along_names[] = {"m", "n"};
@@ -53,7 +53,7 @@ const char *const *spec_kind_names(spec_kind kind, size_t *count) {
     const char *const *names;
     size_t count;
   } table[] = {
-      [KIND_FAMILY] = {family_names, FAMILY_REPACK},             /* which comes unasked, and last */
+      [KIND_FAMILY] = {family_names, FAMILY_REPACK},             /* passes come unasked, and last */
       [KIND_DTYPE] = {dtype_names + 1, LENGTH(dtype_names) - 1}, /* GG_NONE cannot be asked for */
       [KIND_LAYOUT] = {layout_names, LENGTH(layout_names)},
       [KIND_ORDER] = {order_names, LENGTH(order_names)},

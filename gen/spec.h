@@ -25,6 +25,7 @@ typedef enum spec_family {
   FAMILY_MMA,
   FAMILY_WGMMA,
   FAMILY_REPACK, /* no product: copies operands for the others */
+  FAMILY_REDUCE, /* no product: adds parts of k up and ends the product */
   FAMILY_COUNT
 } spec_family;
 typedef enum spec_layout { LAYOUT_NN, LAYOUT_NT, LAYOUT_TN, LAYOUT_TT } spec_layout;
@@ -90,6 +91,7 @@ typedef enum schedule { SCHEDULE_COOPERATIVE, SCHEDULE_PINGPONG } schedule;
   X(OVERHEAD_K, "dispatch.overhead_k", INT, 0, 65536)                                              \
   X(EDGE, "dispatch.edge", BOOL, 0, 1)                                                             \
   X(REPACK, "dispatch.repack", BOOL, 0, 1)                                                         \
+  X(SPLIT, "dispatch.split", BOOL, 0, 1)                                                           \
   X(BUDGET_LOOP_BYTES, "budget.loop_bytes", INT, 1, 1 << 24)                                       \
   X(BUDGET_BLOCK_FMAS, "budget.block_fmas", INT, 1, 1 << 20)                                       \
   X(BUDGET_ENFORCE, "budget.enforce", BOOL, 0, 1)
@@ -102,12 +104,13 @@ typedef enum spec_field {
 } spec_field;
 
 typedef struct kernel_spec {
-  const char *file;   /* as given on the command line; owned by the spec_set */
-  int line;           /* of the call */
-  int call;           /* 1: first gemm of the file, and so on; sweeps are counted apart */
-  bool in_loop;       /* one line makes several calls: messages say which one */
-  bool sweep;         /* one point of a sweep: an illegal one is listed, not an error */
-  bool pass;          /* no file has it: a pass over operands that another point brings along */
+  const char *file; /* as given on the command line; owned by the spec_set */
+  int line;         /* of the call */
+  int call;         /* 1: first gemm of the file, and so on; sweeps are counted apart */
+  bool in_loop;     /* one line makes several calls: messages say which one */
+  bool sweep;       /* one point of a sweep: an illegal one is listed, not an error */
+  bool pass;        /* no file has it: a pass (repack, reduce) that another point brings along */
+  bool sums; /* no file has it: the same product as another point's, its sums left as they are */
   const char *chosen; /* why the model filled what was left open; owned by the set; NULL: asked */
   unsigned allow;     /* warnings it silences: bit i is spec_warning_codes[i] */
   gpu_facts gpu;

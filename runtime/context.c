@@ -31,7 +31,7 @@ static gg_status check_row(const gg_kernel *row, size_t table, int index) {
                     "tables[%zu], row %d, %s: a cluster of %d x %d x %d blocks cannot be; it has 1 "
                     "to %d",
                     table, index, name, cluster[0], cluster[1], cluster[2], GGI_CLUSTER_MAX);
-  if (row->kind != GG_KIND_GEMM && row->kind != GG_KIND_REPACK)
+  if (row->kind != GG_KIND_GEMM && row->kind != GG_KIND_REPACK && row->kind != GG_KIND_REDUCE)
     return ggi_fail(GG_ERR_TABLE,
                     "tables[%zu], row %d, %s: is of kind %d, which this library has not", table,
                     index, name, (int)row->kind);
@@ -43,6 +43,13 @@ static gg_status check_row(const gg_kernel *row, size_t table, int index) {
                     "tables[%zu], row %d, %s: copies with elements of %d bytes, a pitch of %d, %d "
                     "GB/s and %d ns cannot be",
                     table, index, name, element, pitch, row->copy_gbs, row->overhead_ns);
+  if (row->kind == GG_KIND_REDUCE &&
+      (row->type_b != row->type_acc || element < 1 || row->copy_gbs < 1 || row->overhead_ns < 0))
+    return ggi_fail(
+        GG_ERR_TABLE,
+        "tables[%zu], row %d, %s: parts of %s summed in %s, %d GB/s and %d ns cannot be", table,
+        index, name, ggi_dtype_name(row->type_b), ggi_dtype_name(row->type_acc), row->copy_gbs,
+        row->overhead_ns);
   const gg_dtype types[4] = {row->type_a, row->type_b, row->type_c, row->type_d};
   for (int i = 0; i < 4; ++i) {
     char reason[120];

@@ -15,7 +15,7 @@ enum { GGI_PROMISED, GGI_ELEMENTS };
 struct gg_plan {
   atomic_int references;
   gg_problem problem; /* checked; problem.pin is our copy */
-  /* For pointers aligned as promised and for any element-aligned ones, without and with copies in a
+  /* For pointers aligned as promised and for any element-aligned ones, without and with a
    * workspace. A row NULL: the tables have no such way; ways[GGI_PROMISED][1] always has one, but
    * where there is nothing to compute. */
   ggi_way ways[2][2];

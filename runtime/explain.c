@@ -25,15 +25,17 @@ __attribute__((format(printf, 2, 3))) static void put(writer *w, const char *for
   if (n > 0) w->length += (size_t)n;
 }
 
-static void put_row(writer *w, const gg_problem *p, const gg_kernel *row) {
+static void put_row(writer *w, const gg_problem *p, const ggi_way *way) {
+  const gg_kernel *row = way->row;
+  gg_i64 batch = ggi_way_batch(way, p->batch);
   ggi_grid grid;
   put(w, "          tile %d x %d x %d, %d threads, %d bytes of shared memory\n", row->tile_m,
       row->tile_n, row->tile_k, row->threads, row->shared_bytes);
-  if (ggi_grid_plan(row, p->m, p->n, p->batch, p->device->info.blocks_launch, &grid) != GG_OK) {
+  if (ggi_grid_plan(row, p->m, p->n, batch, p->device->info.blocks_launch, &grid) != GG_OK) {
     put(w, "          cannot be launched: %s\n", gg_error_detail());
     return;
   }
-  double tiles = (double)grid.tiles * (double)p->batch;
+  double tiles = (double)grid.tiles * (double)batch;
   if (ggi_cluster_blocks(row) > 1)
     put(w, "          clusters of %d x %d x %d blocks\n", row->cluster_m, row->cluster_n,
         row->cluster_k);
@@ -58,21 +60,31 @@ static void put_copies(writer *w, const ggi_way *way) {
   }
 }
 
-static void choose(gg_context *c, const gg_problem *p, bool promised, bool copies,
+static void put_split(writer *w, const gg_problem *p, const ggi_way *way) {
+  const ggi_split *s = &way->split;
+  if (!s->reduce) return;
+  ggi_call call;
+  ggi_problem_call(p, true, &call);
+  put(w, "          k is cut into %lld parts of %lld, added up by %s in about %.1f us\n", s->parts,
+      s->k, s->reduce->name, ggi_split_ns(s, &call) / 1000);
+}
+
+static void choose(gg_context *c, const gg_problem *p, bool promised, bool workspace,
                    ggi_choice *choice) {
   const ggi_rows rows = {c->tables, c->count, &p->device->info};
   ggi_call call;
   ggi_problem_call(p, promised, &call);
-  ggi_select(&rows, &call, p->pin, copies, choice);
+  ggi_select(&rows, &call, p->pin, workspace, choice);
 }
 
-/* A way with copies: its workspace, and what is done without one. */
+/* A way with copies or parts: its workspace, and what is done without one. */
 static void put_workspace(writer *w, gg_context *c, const gg_problem *p, bool promised,
                           const ggi_way *way) {
-  if (!ggi_way_copies(way)) return;
+  if (ggi_way_workspace(way) == 0) return;
   ggi_choice without;
   choose(c, p, promised, false, &without);
   put_copies(w, way);
+  put_split(w, p, way);
   put(w, "          %lld bytes of workspace; without it: %s\n", ggi_way_workspace(way),
       without.way.row ? without.way.row->name : "no kernel");
 }
@@ -89,7 +101,7 @@ static void put_choice(writer *w, gg_context *c, const gg_problem *p, bool promi
   put(w, "%s", choice->way.row->name);
   if (p->pin) put(w, " (pinned)");
   put(w, "\n");
-  if (promised) put_row(w, p, choice->way.row);
+  if (promised) put_row(w, p, &choice->way);
   put_workspace(w, c, p, promised, &choice->way);
 }
 
@@ -106,13 +118,15 @@ static void put_others(writer *w, gg_context *c, const gg_problem *p, const ggi_
       if (row == chosen->way.row || row->kind != GG_KIND_GEMM) continue;
       char reason[200];
       ggi_way way;
-      ggi_why why =
-          ggi_way_of(&rows, row, c->tables[i]->emulated, &call, true, &way, reason, sizeof reason);
+      ggi_why why = ggi_way_of(&rows, row, c->tables[i]->emulated, &call, true, true, &way, reason,
+                               sizeof reason);
       if (why == GGI_APPLIES && p->pin)
         snprintf(reason, sizeof reason, "applies, but another is pinned");
       else if (why == GGI_APPLIES)
         snprintf(reason, sizeof reason, "applies%s%s, predicted at %.2f of the chosen one's time",
-                 ggi_way_copies(&way) ? " after copying " : "",
+                 ggi_way_copies(&way) ? " after copying "
+                 : way.split.reduce   ? " to parts of k"
+                                      : "",
                  ggi_way_copies(&way) ? copied(&way) : "", way.time / chosen->way.time);
       put(w, "  %s: %s\n", row->name, reason);
       ++listed;

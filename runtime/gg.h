@@ -251,8 +251,8 @@ GG_API void gg_plan_destroy(gg_plan *plan); /* NULL is fine */
 
 /* Bytes of device memory that gg_run can use as workspace, 256-byte aligned. 0: none. It holds
  * copies of A and B, for kernels that cannot take them as they lie (their address, pitch or order),
- * and covers every call of the plan: pointers that keep their promise of alignment may need less,
- * or nothing. */
+ * or the sums of parts of k, where tiles alone would leave SMs idle; and covers every call of the
+ * plan: pointers that keep their promise of alignment may need less, or nothing. */
 GG_API size_t gg_plan_workspace(const gg_plan *plan);
 
 /* The kernel for pointers as promised and calls with workspace, or "" if there is nothing to
@@ -299,8 +299,8 @@ static inline gg_scalar gg_scalar_s32(int value) {
  * (gg_problem.type_acc).
  *
  * workspace: gg_plan_workspace bytes that no other run in flight uses and that share none with an
- * operand. NULL restricts the call to kernels that take A and B as they lie; where there is none,
- * and where fewer bytes are given than the call needs, it is GG_ERR_WORKSPACE.
+ * operand. NULL restricts the call to kernels that take A and B as they lie and all of k; where
+ * there is none, and where fewer bytes are given than the call needs, it is GG_ERR_WORKSPACE.
  *
  * D may be exactly C or exactly the residual (same pointer, type, leading dimension and stride).
  * Any other element that D or absmax shares with another operand is GG_ERR_OVERLAP, and nothing is

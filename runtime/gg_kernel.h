@@ -169,8 +169,9 @@ typedef struct gg_map_recipe {
 
 /* What a kernel does. Numbers are pinned. */
 typedef enum gg_kind {
-  GG_KIND_GEMM = 0,  /* a product, as at the head of this file */
-  GG_KIND_REPACK = 1 /* copies a matrix for a product that cannot take it as it lies */
+  GG_KIND_GEMM = 0,   /* a product, as at the head of this file */
+  GG_KIND_REPACK = 1, /* copies a matrix for a product that cannot take it as it lies */
+  GG_KIND_REDUCE = 2  /* ends a product whose k was cut */
 } gg_kind;
 
 /* A REPACK row copies the bits of a matrix into memory whose rows start at multiples of 16 bytes.
@@ -183,13 +184,21 @@ typedef enum gg_kind {
  * element count (u8, f16, f32), and C and B are as A. Its grid is that of any row: tiles of tile_m
  * x tile_n elements of the source. */
 
+/* A REDUCE row adds up the sums of parts of k, in their order, and takes the epilogue's steps. Of
+ * gg_args it looks at what a GEMM row of batch 1 looks at, but for A and B:
+ *   b, ldb, stride_b   the parts, each m x n of type_acc, stride_b apart; where alpha is 0 they are
+ *                      not read
+ *   k                  how many there are
+ * Its types of A and B are that of the parts, its orders N. */
+
 /* One emitted kernel. */
 typedef struct gg_kernel {
   const char *name;   /* = file without .cu = symbol without prefix */
   const char *symbol; /* with prefix: the name of the device function */
   const char *file;   /* source, relative to the folder of the table */
   gg_entry entry;
-  const char *family; /* "naive", "smem", "simt", "wmma", "mma", "wgmma", "repack" */
+  const char
+      *family; /* one of "naive", "smem", "simt", "wmma", "mma", "wgmma", "repack", "reduce" */
   gg_kind kind;
 
   int arch;         /* compute capability x 10: 90 */
@@ -232,12 +241,12 @@ typedef struct gg_kernel {
   int overhead_k;        /* what a tile costs besides its k, in elements of k */
   /* 10^9 FLOP/s of one SM that speed 1000 stands for on the plan's GPU; 0: unknown. It turns the
    * expression above, e, into nanoseconds, 2000 * m * n * batch * e / (SMs * sm_gflops), so that
-   * the time of REPACK rows can be added:
+   * the time of REPACK and REDUCE rows can be added:
    *   overhead_ns + (bytes read + bytes written) / copy_gbs
    * with partial_percent of the tiles' whole bytes where that is more. */
   int sm_gflops;
-  int copy_gbs;        /* REPACK: 10^9 bytes a second; else 0 */
-  int overhead_ns;     /* REPACK: from the launch before to the first byte; else 0 */
+  int copy_gbs;        /* REPACK, REDUCE: 10^9 bytes a second; else 0 */
+  int overhead_ns;     /* REPACK, REDUCE: from the launch before to the first byte; else 0 */
   int partial_percent; /* REPACK: of a full tile's time that any tile takes; else 0 */
 
   gg_map_recipe maps[4]; /* of a, b, c, d */

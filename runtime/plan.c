@@ -39,7 +39,7 @@ static void fill_args(gg_plan *plan) {
 }
 
 /* One of the four ways. */
-static gg_status choose_way(gg_context *context, gg_plan *plan, int pointers, bool copies) {
+static gg_status choose_way(gg_context *context, gg_plan *plan, int pointers, bool workspace) {
   const gg_problem *p = &plan->problem;
   gg_device *device = p->device;
   const ggi_rows rows = {context->tables, context->count, &device->info};
@@ -47,14 +47,14 @@ static gg_status choose_way(gg_context *context, gg_plan *plan, int pointers, bo
   ggi_choice choice;
   ggi_grid grid;
   ggi_problem_call(p, pointers == GGI_PROMISED, &call);
-  ggi_select(&rows, &call, p->pin, copies, &choice);
+  ggi_select(&rows, &call, p->pin, workspace, &choice);
   if (!choice.way.row)
-    return pointers == GGI_PROMISED && copies ? ggi_no_choice(context, p, &choice) : GG_OK;
-  gg_status status =
-      ggi_grid_plan(choice.way.row, p->m, p->n, p->batch, device->info.blocks_launch, &grid);
+    return pointers == GGI_PROMISED && workspace ? ggi_no_choice(context, p, &choice) : GG_OK;
+  gg_status status = ggi_grid_plan(choice.way.row, p->m, p->n, ggi_way_batch(&choice.way, p->batch),
+                                   device->info.blocks_launch, &grid);
   if (status == GG_OK)
-    status = ggi_way_load(device, &choice.way, &plan->resident[pointers][copies]);
-  if (status == GG_OK) plan->ways[pointers][copies] = choice.way;
+    status = ggi_way_load(device, &choice.way, &plan->resident[pointers][workspace]);
+  if (status == GG_OK) plan->ways[pointers][workspace] = choice.way;
   return status;
 }
 
@@ -63,7 +63,7 @@ static gg_status choose(gg_context *context, gg_plan *plan) {
     gg_status status = choose_way(context, plan, pointers, true);
     if (status != GG_OK) return status;
     ggi_way *const ways = plan->ways[pointers];
-    if (ggi_way_copies(&ways[1])) {
+    if (ggi_way_workspace(&ways[1]) > 0) {
       status = choose_way(context, plan, pointers, false);
       if (status != GG_OK) return status;
     } else {

@@ -106,16 +106,16 @@ static ggi_operand falls_short(const ggi_way *way, const operands *o) {
 }
 
 /* Why there is no way for this call. */
-static gg_status no_way(const gg_plan *plan, const operands *o, bool copies) {
-  const ggi_way *promised = &plan->ways[GGI_PROMISED][copies];
-  if (!copies)
+static gg_status no_way(const gg_plan *plan, const operands *o, bool workspace) {
+  const ggi_way *promised = &plan->ways[GGI_PROMISED][workspace];
+  if (!workspace)
     for (int i = GGI_PROMISED; i <= GGI_ELEMENTS; ++i) {
       const ggi_way *with = &plan->ways[i][1];
       if (!with->row || falls_short(with, o) != GGI_OPERANDS) continue;
       return ggi_fail(
           GG_ERR_WORKSPACE,
           "workspace: is NULL, but only kernel %s does this call, with %lld bytes of it "
-          "for copies of operands; gg_plan_workspace covers all calls of the plan",
+          "for copies of operands or parts of k; gg_plan_workspace covers all calls of the plan",
           with->row->name, ggi_way_workspace(with));
     }
   ggi_operand missed = promised->row ? falls_short(promised, o) : GGI_OPERANDS;
@@ -128,13 +128,14 @@ static gg_status no_way(const gg_plan *plan, const operands *o, bool copies) {
       plan->problem.pin ? "the pin allows no other" : "the tables hold no kernel without that");
 }
 
-/* The workspace that a way with copies is given. */
+/* The workspace that a way which needs one is given. */
 static gg_status check_workspace(const gg_plan *plan, const operands *o, const ggi_way *way,
                                  const void *workspace, size_t bytes) {
   gg_i64 need = ggi_way_workspace(way);
   if (bytes < (size_t)need)
     return ggi_fail(GG_ERR_WORKSPACE,
-                    "workspace: has %zu bytes, kernel %s needs %lld for copies of operands; "
+                    "workspace: has %zu bytes, kernel %s needs %lld for copies of operands or "
+                    "parts of k; "
                     "gg_plan_workspace says how many cover all calls",
                     bytes, way->row->name, need);
   if ((uintptr_t)workspace % GGI_WORKSPACE_ALIGN != 0)
@@ -192,13 +193,13 @@ gg_status gg_run(const gg_plan *plan, const gg_pointers *pointers, gg_scalar alp
   if (workspace_bytes > 0 && !workspace)
     return ggi_fail(GG_ERR_NULL, "workspace: is NULL, but workspace_bytes is %zu", workspace_bytes);
 
-  bool copies = workspace && workspace_bytes > 0;
+  bool given = workspace && workspace_bytes > 0;
   int which = GGI_PROMISED;
-  const ggi_way *way = &plan->ways[GGI_PROMISED][copies];
+  const ggi_way *way = &plan->ways[GGI_PROMISED][given];
   if (!way->row || falls_short(way, &o) != GGI_OPERANDS)
-    way = &plan->ways[which = GGI_ELEMENTS][copies];
-  if (!way->row) return no_way(plan, &o, copies);
-  if (ggi_way_copies(way) && product)
+    way = &plan->ways[which = GGI_ELEMENTS][given];
+  if (!way->row) return no_way(plan, &o, given);
+  if (ggi_way_workspace(way) > 0 && product)
     status = check_workspace(plan, &o, way, workspace, workspace_bytes);
   if (status != GG_OK) return status;
 
@@ -206,5 +207,5 @@ gg_status gg_run(const gg_plan *plan, const gg_pointers *pointers, gg_scalar alp
   args.alpha = alpha;
   args.beta = beta;
   args.workspace = workspace;
-  return ggi_way_launch(p->device, way, plan->resident[which][copies], &args, product, stream);
+  return ggi_way_launch(p->device, way, plan->resident[which][given], &args, product, stream);
 }

@@ -196,23 +196,35 @@ double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_
   return ((double)call->k + overhead) / speed * (1 - loss + loss / share);
 }
 
-ggi_why ggi_row_applies(const gg_kernel *row, int emulated, const ggi_call *call,
-                        const gg_device_info *device, char *text, size_t size) {
-  const test t = {row, call, device, text, size};
-  if ((emulated != 0) != (device->emulated != 0))
-    return no(&t, GGI_BACKEND, "built for %s; the device is %s",
-              emulated ? "the emulated GPU" : "CUDA",
-              device->emulated ? "an emulated GPU" : "a CUDA device");
-  if (row->kind != GG_KIND_GEMM) return no(&t, GGI_KIND, "copies operands for other kernels");
+/* Everything but the row's kind. */
+static ggi_why test_all(const test *t, int emulated) {
   static ggi_why (*const tests[])(const test *) = {test_types,     test_orders, test_scalars,
                                                    test_epilogue,  test_device, test_shape,
                                                    test_alignment, test_maps};
+  if ((emulated != 0) != (t->device->emulated != 0))
+    return no(t, GGI_BACKEND, "built for %s; the device is %s",
+              emulated ? "the emulated GPU" : "CUDA",
+              t->device->emulated ? "an emulated GPU" : "a CUDA device");
   for (size_t i = 0; i < sizeof tests / sizeof tests[0]; ++i) {
-    ggi_why why = tests[i](&t);
+    ggi_why why = tests[i](t);
     if (why != GGI_APPLIES) return why;
   }
-  if (size) text[0] = '\0';
+  if (t->size) t->text[0] = '\0';
   return GGI_APPLIES;
+}
+
+ggi_why ggi_row_applies(const gg_kernel *row, int emulated, const ggi_call *call,
+                        const gg_device_info *device, char *text, size_t size) {
+  const test t = {row, call, device, text, size};
+  if (row->kind == GG_KIND_REPACK) return no(&t, GGI_KIND, "copies operands for other kernels");
+  if (row->kind == GG_KIND_REDUCE) return no(&t, GGI_KIND, "ends other kernels' products");
+  return test_all(&t, emulated);
+}
+
+bool ggi_reduce_applies(const gg_kernel *row, int emulated, const ggi_call *call,
+                        const gg_device_info *device) {
+  const test t = {.row = row, .call = call, .device = device};
+  return row->kind == GG_KIND_REDUCE && test_all(&t, emulated) == GGI_APPLIES;
 }
 
 bool ggi_row_runs(const gg_kernel *row, int emulated, const gg_device_info *device) {

@@ -34,7 +34,7 @@ typedef struct ggi_call {
 /* Why a row does not apply, in the order of the tests: the later, the nearer it came. */
 typedef enum ggi_why {
   GGI_BACKEND = 0, /* a table for the other kind of device */
-  GGI_KIND,        /* copies operands */
+  GGI_KIND,        /* a pass, no product */
   GGI_TYPE,
   GGI_ORDER,
   GGI_SCALAR,
@@ -53,6 +53,10 @@ gg_i64 ggi_pointer_align(const void *pointer);
  * of the row's table. */
 ggi_why ggi_row_applies(const gg_kernel *row, int emulated, const ggi_call *call,
                         const gg_device_info *device, char *text, size_t size);
+
+/* The same of a REDUCE row, for a call whose A and B are as GG_KIND_REDUCE says. */
+bool ggi_reduce_applies(const gg_kernel *row, int emulated, const ggi_call *call,
+                        const gg_device_info *device);
 
 /* Can the device run it at all, whatever it does? */
 bool ggi_row_runs(const gg_kernel *row, int emulated, const gg_device_info *device);

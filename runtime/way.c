@@ -1,4 +1,4 @@
-/* way.c - copies of operands: which kernels they open, what they take, where they lie.
+/* way.c - what a call takes besides a kernel: copies of operands, or k in parts.
  *
  * A copy changes what selection sees of one operand (order, pitch, stride, alignment) and nothing
  * else, so the tests of select.h decide for copied operands as for any other.
@@ -117,20 +117,32 @@ static bool way_with(const ggi_rows *rows, const gg_kernel *row, int emulated, c
   return true;
 }
 
-ggi_why ggi_way_of(const ggi_rows *rows, const gg_kernel *row, int emulated, const ggi_call *call,
-                   bool copies, ggi_way *way, char *text, size_t size) {
-  *way = (ggi_way){.row = NULL};
-  ggi_why why = ggi_row_applies(row, emulated, call, rows->device, text, size);
-  if (why == GGI_APPLIES) {
-    *way = (ggi_way){.row = row, .time = ggi_row_time(row, call, rows->device)};
-    return why;
-  }
-  if (!copies || row->sm_gflops <= 0 || (why != GGI_ORDER && why != GGI_ALIGN)) return why;
+/* The way with copies that opens the row to the call; row NULL: none does. */
+static ggi_way with_copies(const ggi_rows *rows, const gg_kernel *row, int emulated,
+                           const ggi_call *call) {
+  ggi_way best = {.row = NULL};
   for (unsigned mask = 1; mask <= 3; ++mask) {
     ggi_way one;
     if (!way_with(rows, row, emulated, call, mask, &one)) continue;
-    if (!way->row || one.time < way->time) *way = one;
+    if (!best.row || one.time < best.time) best = one;
   }
+  return best;
+}
+
+ggi_why ggi_way_of(const ggi_rows *rows, const gg_kernel *row, int emulated, const ggi_call *call,
+                   bool workspace, bool split, ggi_way *way, char *text, size_t size) {
+  *way = (ggi_way){.row = NULL};
+  ggi_why why = ggi_row_applies(row, emulated, call, rows->device, text, size);
+  if (why == GGI_APPLIES)
+    *way = (ggi_way){.row = row, .time = ggi_row_time(row, call, rows->device)};
+  else if (workspace && row->sm_gflops > 0 && (why == GGI_ORDER || why == GGI_ALIGN))
+    *way = with_copies(rows, row, emulated, call);
+  ggi_way cut = {.row = row};
+  if (workspace && (split || !way->row) &&
+      ggi_split_find(rows->tables, rows->count, row, emulated, call, rows->device, &cut.split,
+                     &cut.time) &&
+      (!way->row || cut.time < way->time))
+    *way = cut;
   if (way->row && size) text[0] = '\0';
   return way->row ? GGI_APPLIES : why;
 }
@@ -139,7 +151,7 @@ static bool is_pinned(const gg_kernel *row, const char *pin) {
   return strcmp(row->name, pin) == 0 || (row->symbol && strcmp(row->symbol, pin) == 0);
 }
 
-void ggi_select(const ggi_rows *rows, const ggi_call *call, const char *pin, bool copies,
+void ggi_select(const ggi_rows *rows, const ggi_call *call, const char *pin, bool workspace,
                 ggi_choice *choice) {
   *choice = (ggi_choice){.nearest = GGI_BACKEND};
   for (size_t i = 0; i < rows->count; ++i) {
@@ -149,7 +161,8 @@ void ggi_select(const ggi_rows *rows, const ggi_call *call, const char *pin, boo
       if (pin && !is_pinned(row, pin)) continue;
       char text[160];
       ggi_way way;
-      ggi_why why = ggi_way_of(rows, row, table->emulated, call, copies, &way, text, sizeof text);
+      ggi_why why =
+          ggi_way_of(rows, row, table->emulated, call, workspace, !pin, &way, text, sizeof text);
       if (why == GGI_APPLIES) {
         if (choice->way.row && !(way.time < choice->way.time)) continue;
         choice->way = way;
@@ -166,12 +179,17 @@ bool ggi_way_copies(const ggi_way *way) {
 }
 
 gg_i64 ggi_way_workspace(const ggi_way *way) {
-  return way->copy[0].bytes + way->copy[1].bytes;
+  return way->copy[0].bytes + way->copy[1].bytes + way->split.bytes;
+}
+
+gg_i64 ggi_way_batch(const ggi_way *way, gg_i64 batch) {
+  return way->split.reduce ? way->split.parts : batch;
 }
 
 int ggi_way_align(const ggi_way *way, int operand) {
   if (operand < 2 && way->copy[operand].pass) return 1;
-  return ggi_row_align(way->row, operand);
+  bool ends = operand >= 2 && way->split.reduce;
+  return ggi_row_align(ends ? way->split.reduce : way->row, operand);
 }
 
 /* ---- Running ---- */
@@ -180,6 +198,7 @@ gg_status ggi_way_load(gg_device *device, const ggi_way *way, int *resident) {
   gg_status status = device->ops->load(device, way->row);
   for (int i = 0; i < 2 && status == GG_OK; ++i)
     if (way->copy[i].pass) status = device->ops->load(device, way->copy[i].pass);
+  if (status == GG_OK && way->split.reduce) status = device->ops->load(device, way->split.reduce);
   if (status == GG_OK && way->row->persistent)
     status = device->ops->resident(device, way->row, resident);
   return status;
@@ -199,6 +218,9 @@ static gg_status launch_copy(gg_device *device, const ggi_copy *copy, const void
 
 gg_status ggi_way_launch(gg_device *device, const ggi_way *way, int resident, const gg_args *args,
                          bool product, void *stream) {
+  if (way->split.reduce)
+    return ggi_split_launch(device, way->row, &way->split, resident, args, args->workspace, product,
+                            stream);
   gg_args seen = *args;
   char *free_memory = args->workspace;
   const void **const pointers[2] = {&seen.a, &seen.b};

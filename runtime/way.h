@@ -1,15 +1,14 @@
-/* way.h - how a call is done: by a kernel as the operands lie, or after copies of A, B or both.
+/* way.h - how a call is done: by a kernel as the operands lie, after copies of A, B or both, or
+ * with k cut into parts (split.h).
  *
  * A copy (a REPACK row of the tables) gives an operand the address, the pitch and, turned, the
  * order that a kernel asks for. Copies lie in the caller's workspace, one after the other, A's
- * first.
+ * first; or parts do: no way has both.
  */
 #ifndef GGI_WAY_H
 #define GGI_WAY_H
 
-#include "select.h"
-
-enum { GGI_WORKSPACE_ALIGN = 256 }; /* bytes: of the workspace and of each copy in it */
+#include "split.h"
 
 /* The tables to choose from, and the device. */
 typedef struct ggi_rows {
@@ -30,14 +29,15 @@ typedef struct ggi_copy {
 typedef struct ggi_way {
   const gg_kernel *row; /* NULL: there is none */
   ggi_copy copy[2];     /* of A and B */
-  double time;          /* ggi_row_time, copies included */
+  ggi_split split;      /* of k */
+  double time;          /* ggi_row_time, copies and reduction included */
 } ggi_way;
 
-/* GGI_APPLIES and the fastest way that ends with `row`, with copies only where it does not take the
- * call as it is and copies are allowed; or why there is none, as ggi_row_applies. emulated: of the
- * row's table. */
+/* GGI_APPLIES and the fastest way with the product by `row`, with copies only where it does not
+ * take the call as it is and a workspace is allowed; or why there is none, as ggi_row_applies.
+ * emulated: of the row's table. Where split is false, k is cut only if nothing else is possible. */
 ggi_why ggi_way_of(const ggi_rows *rows, const gg_kernel *row, int emulated, const ggi_call *call,
-                   bool copies, ggi_way *way, char *text, size_t size);
+                   bool workspace, bool split, ggi_way *way, char *text, size_t size);
 
 typedef struct ggi_choice {
   ggi_way way;     /* row NULL: none applies */
@@ -45,15 +45,17 @@ typedef struct ggi_choice {
   char text[300];  /* and what was in its way, with its name */
 } ggi_choice;
 
-/* The way with the least time, the first of equals. pin: only rows of this name or symbol; NULL:
- * any. */
-void ggi_select(const ggi_rows *rows, const ggi_call *call, const char *pin, bool copies,
+/* The way with the least time, the first of equals. pin: only rows of this name or symbol, as they
+ * are if that is possible; NULL: any. workspace: may there be one? */
+void ggi_select(const ggi_rows *rows, const ggi_call *call, const char *pin, bool workspace,
                 ggi_choice *choice);
 
 /* Are there copies? */
 bool ggi_way_copies(const ggi_way *way);
-/* Bytes of its copies. */
+/* Bytes of its copies or parts; 0: it needs no workspace. */
 gg_i64 ggi_way_workspace(const ggi_way *way);
+/* Matrices in its product's launch: the call's, or parts of k. */
+gg_i64 ggi_way_batch(const ggi_way *way, gg_i64 batch);
 /* Bytes that the way asks of an operand's pointer, 0 to 3: 1 where the operand is copied. */
 int ggi_way_align(const ggi_way *way, int operand);
 /* What a copy is predicted to take. */
@@ -62,7 +64,7 @@ double ggi_copy_ns(const ggi_copy *copy);
 /* Makes all of its kernels ready to be launched; resident: as device->ops->resident says of the
  * row, where it is persistent. */
 gg_status ggi_way_load(gg_device *device, const ggi_way *way, int *resident);
-/* Launches copies and kernel. args are those of the call; product: A and B are read. */
+/* Launches copies, kernel and reduction. args are those of the call; product: A and B are read. */
 gg_status ggi_way_launch(gg_device *device, const ggi_way *way, int resident, const gg_args *args,
                          bool product, void *stream);
 

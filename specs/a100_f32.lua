@@ -14,6 +14,7 @@ gemm {
   layout = all,
   tile = { m = 128, n = 128, k = 16, thread = { m = 8, n = 8 } },
   stages = 3,
+  dispatch = { split = true }, -- brings the pass that lets the library cut a long k (docs/split.md)
 }
 
 gemm {

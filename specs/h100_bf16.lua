@@ -8,7 +8,8 @@
 -- dimensions and strides that are multiples of 16 bytes; any m and k, n a multiple of 8), edge (any D,
 -- where dispatch.edge is not false) and narrow (anything). The library takes the one that it predicts to
 -- be fastest. speed and overhead_k are those measured on an H200 (docs/wgmma.md): per mille of the fastest
--- tile, and what a tile costs besides its k.
+-- tile, and what a tile costs besides its k. Beside a tile with cut = true stand a kernel of raw sums and a
+-- pass that adds them up: for calls with a long k and few tiles (docs/split.md).
 
 gpu "h100-sxm"
 
@@ -25,7 +26,7 @@ local function tile(m, n, stages, speed, overhead_k, more)
     schedule = more.schedule,
     persistent = more.persistent,
     cluster = more.split and { k = more.split },
-    dispatch = { speed = speed, overhead_k = overhead_k, edge = more.edge or false },
+    dispatch = { speed = speed, overhead_k = overhead_k, edge = more.edge or false, split = more.cut },
   }
   gemm(point)
 end
@@ -38,11 +39,11 @@ tile(128, 256, 3, 970, 225, { edge = true })
 tile(128, 256, 4, 985, 240, { persistent = false })
 
 -- Between: half the tile, warpgroups in turn, so that stores hide behind the other's products.
-tile(128, 128, 5, 954, 450, { schedule = "pingpong" })
+tile(128, 128, 5, 954, 450, { schedule = "pingpong", cut = true })
 
 -- Small problems: more tiles of less work.
 tile(64, 128, 9, 843, 625, { persistent = false })
-tile(64, 64, 13, 628, 800, { persistent = false, edge = true })
+tile(64, 64, 13, 628, 800, { persistent = false, edge = true, cut = true })
 
 -- Weights stored output by input (nt): widths that fill whole waves of 132 SMs for usual sizes.
 local nt = "nt"

@@ -20,6 +20,7 @@ gemm {
   layout = { "nn", "nt" },
   tile = { m = 128, n = 128, k = 8, thread = { m = 16, n = 8 } },
   stages = 4,
+  dispatch = { split = true }, -- brings the pass that lets the library cut a long k (docs/split.md)
 }
 
 -- Where A is contiguous in m, 8 x 8 outputs on 256 threads: twice the warps hide more latency.

@@ -125,6 +125,7 @@ static ggcheck_case fitted(const gg_kernel *row, const ggcheck_case *c) {
 }
 
 static void add_case(const gg_kernel *row, ggcheck_cases *cases, const ggcheck_case *c) {
+  if (row->kind == GG_KIND_REDUCE && c->batch != 1) return; /* its batch is one */
   if (cases->count == cases->capacity) {
     size_t capacity = cases->capacity ? 2 * cases->capacity : 32;
     ggcheck_case *items = realloc(cases->items, capacity * sizeof *items);

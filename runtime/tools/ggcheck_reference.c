@@ -61,8 +61,9 @@ static double *doubles(int64_t count) {
 bool ggcheck_reference_alloc(ggcheck_reference *r, const gg_kernel *row, int64_t m, int64_t n,
                              int64_t k) {
   *r = (ggcheck_reference){.m = m, .n = n, .k = k, .scale_d = 1};
+  r->b_rows = row->kind == GG_KIND_REDUCE ? m : 0;
   r->a = doubles(m * k);
-  r->b = doubles(k * n);
+  r->b = doubles(k * n * (r->b_rows > 0 ? m : 1));
   r->c = doubles(m * n);
   r->bias = doubles(m > n ? m : n);
   r->residual = doubles(row->residual ? m * n : 0);
@@ -102,17 +103,22 @@ static void add_row(double *restrict high, double *restrict size, double a,
   }
 }
 
+/* What element p of A's row i is multiplied with. */
+static double *row_of_b(const ggcheck_reference *r, int64_t i, int64_t p) {
+  return r->b + (r->b_rows > 0 ? p * r->b_rows + i : p) * r->n;
+}
+
 /* Row i of A times B: plain double sums. */
 static void row_plain(ggcheck_reference *r, int64_t i, double *high, double *size) {
   for (int64_t p = 0; p < r->k; p++)
-    add_row(high, size, r->a[i * r->k + p], r->b + p * r->n, r->n);
+    add_row(high, size, r->a[i * r->k + p], row_of_b(r, i, p), r->n);
 }
 
 static void row_compensated(ggcheck_reference *r, int64_t i, double *high, double *low,
                             double *size) {
   for (int64_t p = 0; p < r->k; p++) {
     double a = r->a[i * r->k + p], a_size = fabs(a);
-    const double *b = r->b + p * r->n;
+    const double *b = row_of_b(r, i, p);
     for (int64_t j = 0; j < r->n; j++) {
       ggcheck_value sum = {.high = high[j], .low = low[j]};
       ggcheck_add_product(&sum, a, b[j]);
@@ -146,7 +152,8 @@ static void apply_scales(ggcheck_reference *r, const gg_kernel *row) {
   for (int64_t i = 0; row->scaling_a && i < r->m; i++)
     for (int64_t p = 0; p < r->k; p++)
       r->a[i * r->k + p] *= scale_of(r->scale_a, row->scaling_a, r->m, i, p);
-  for (int64_t p = 0; row->scaling_b && p < r->k; p++)
+  int64_t rows = r->k * (r->b_rows > 0 ? r->b_rows : 1); /* of parts: no scale depends on p */
+  for (int64_t p = 0; row->scaling_b && p < rows; p++)
     for (int64_t j = 0; j < r->n; j++)
       r->b[p * r->n + j] *= scale_of(r->scale_b, row->scaling_b, r->n, j, p);
 }

@@ -9,6 +9,8 @@
 typedef struct ggcheck_reference {
   int64_t m, n, k;
   double *a, *b, *c;         /* m x k, k x n, m x n, as read from the operands */
+  int64_t b_rows;            /* 0, or m: each row of D has a k x n of its own, row i + p * m is its
+                                p-th: a reduction's parts, a is one throughout */
   double *bias;              /* n or m */
   double *residual;          /* m x n */
   double *scale_a, *scale_b; /* as they lie in memory */

@@ -100,6 +100,11 @@ static void shapes(run *x) {
   shape(x, GGI_D, row->type_d, c->m, c->n);
   shape(x, GGI_BIAS, ggi_bias_type(row->type_d), 1, row->bias == GG_BIAS_M ? c->m : c->n);
   shape(x, GGI_RESIDUAL, row->type_d, c->m, c->n);
+  if (row->kind == GG_KIND_REDUCE) { /* A is not there, B are the k parts */
+    shape(x, GGI_A, row->type_a, 0, 0);
+    shape(x, GGI_B, row->type_b, c->m, c->n);
+    x->operand[GGI_B].matrices = c->k;
+  }
   if (c->in_place || (c->beta == 0 && !c->poison_c)) x->operand[GGI_C].matrices = 0;
   if (row->bias == GG_BIAS_NONE) x->operand[GGI_BIAS].matrices = 0;
   if (!row->residual || c->residual_in_place) x->operand[GGI_RESIDUAL].matrices = 0;
@@ -263,13 +268,27 @@ static ggcheck_outcome launch(run *x, uint64_t seed, gg_emu_async async, bool co
   return ggcheck_launch(x->session, x->row, &x->args, &o, x->report);
 }
 
+/* A and B of matrix b; of a reduction ones, and the parts. */
+static void gather_product(run *x, int64_t b) {
+  ggcheck_reference *r = &x->reference;
+  const ggcheck_operand *o = x->operand;
+  if (x->row->kind != GG_KIND_REDUCE) {
+    ggcheck_operand_gather(&o[GGI_A], b, x->row->order_a == GG_ORDER_T, r->a);
+    ggcheck_operand_gather(&o[GGI_B], b, x->row->order_b == GG_ORDER_T, r->b);
+    return;
+  }
+  for (int64_t i = 0; i < r->m * r->k; i++)
+    r->a[i] = 1;
+  for (int64_t part = 0; part < r->k; part++)
+    ggcheck_operand_gather(&o[GGI_B], part, false, r->b + part * r->m * r->n);
+}
+
 /* The operands of matrix b, as the reference takes them. */
 static void gather(run *x, int64_t b) {
   ggcheck_reference *r = &x->reference;
   const ggcheck_operand *o = x->operand;
   int64_t elements = x->c->m * x->c->n;
-  ggcheck_operand_gather(&o[GGI_A], b, x->row->order_a == GG_ORDER_T, r->a);
-  ggcheck_operand_gather(&o[GGI_B], b, x->row->order_b == GG_ORDER_T, r->b);
+  gather_product(x, b);
   memcpy(r->c, x->before[0] + b * elements, (size_t)elements * sizeof(double));
   if (x->row->bias) ggcheck_operand_gather(&o[GGI_BIAS], b, false, r->bias);
   if (x->row->residual)

@@ -10,6 +10,7 @@
 #include "faults_cluster.h"
 #include "faults_epilogue.h"
 #include "faults_mma.h"
+#include "faults_reduce.h"
 #include "faults_repack.h"
 #include "faults_types.h"
 #include "faults_wmma.h"
@@ -28,14 +29,15 @@ static const struct {
              {cluster_faults, LENGTH(cluster_faults)},
              {epilogue_faults, LENGTH(epilogue_faults)},
              {mma_faults, LENGTH(mma_faults)},
+             {reduce_faults, LENGTH(reduce_faults)},
              {repack_faults, LENGTH(repack_faults)},
              {types_faults, LENGTH(types_faults)},
              {wmma_faults, LENGTH(wmma_faults)}};
 
 enum {
   ALL_FAULTS = LENGTH(faults) + LENGTH(cluster_faults) + LENGTH(epilogue_faults) +
-               LENGTH(mma_faults) + LENGTH(repack_faults) + LENGTH(types_faults) +
-               LENGTH(wmma_faults)
+               LENGTH(mma_faults) + LENGTH(reduce_faults) + LENGTH(repack_faults) +
+               LENGTH(types_faults) + LENGTH(wmma_faults)
 };
 
 static const seeded_fault *fault(size_t i) {

@@ -2,6 +2,7 @@
  * share kernels. */
 #include "unit.h"
 
+#include "dispatch.h"
 #include "kernel_set.h"
 
 #include <stdio.h>
@@ -37,9 +38,82 @@ static void brings(const char *text, const char *const names[]) {
   assert_true(load(&k, d, (const char *const[FILES]){text, NULL}));
   size_t found = 0;
   for (size_t i = 0; i < k.count; ++i)
-    if (k.kernels[i].plan.family == FAMILY_REPACK)
+    if (plan_is_pass(&k.kernels[i].plan))
       assert_string_equal(k.kernels[i].plan.name, names[found++]);
   assert_string_equal(names[found], "");
+  kernel_set_free(&k);
+  diag_free(d);
+}
+
+/* Names of all kernels of a spec that hold `part`, in their order; "" ends the list. */
+static void holds(const char *text, const char *part, const char *const names[]) {
+  kernel_set k;
+  diag *d = diag_new();
+  assert_true(load(&k, d, (const char *const[FILES]){text, NULL}));
+  size_t found = 0;
+  for (size_t i = 0; i < k.count; ++i)
+    if (strstr(k.kernels[i].plan.name, part))
+      assert_string_equal(k.kernels[i].plan.name, names[found++]);
+  assert_string_equal(names[found], "");
+  kernel_set_free(&k);
+  diag_free(d);
+}
+
+/* Cutting k: sums where the point's own kernels do not leave them, one reduction an epilogue. */
+static void points_split(void **state) {
+  (void)state;
+  const char *const f32[] = {"sm90_reduce_f32", ""};
+  const char *const gelu[] = {"sm90_reduce_f32_bias_n_gelu", "sm90_reduce_f32_bias_m", ""};
+  const char *const bf16[] = {"sm90_reduce_f32_d_bf16", ""};
+  const char *const s8[] = {"sm90_reduce_s32_d_bf16", ""};
+  const char *const sums[] = {"sm90a_wgmma_bf16_d_f32_nt_64x64x64_w1_s9_alpha1_beta0_full", ""};
+  const char *const own[] = {""};
+  const char *const plain[] = {"sm90_simt_f32_nn_32x32x8_t4x4_s3_alpha1_beta0_full",
+                               "sm90_simt_f32_nn_32x32x8_t4x4_s3_alpha1_beta0_edge",
+                               "sm90_simt_f32_nn_32x32x8_t4x4_s3_alpha1_beta0_narrow", ""};
+  brings(
+      "gpu 'h200' gemm { family = 'simt', layout = { 'nn', 'nt' }, dispatch = { split = true } }",
+      f32);
+  holds("gpu 'h200' gemm { family = 'simt', dispatch = { split = true } }", "alpha1", own);
+  brings("gpu 'h200' for _, e in ipairs { { bias = 'n', activation = 'gelu' }, { bias = 'm' } } do "
+         "gemm { family = 'simt', epilogue = e, dispatch = { split = true } } end",
+         gelu);
+  holds("gpu 'h200' gemm { family = 'simt', tile = { m = 32, n = 32, k = 8, thread = { m = 4, n = "
+        "4 } }, epilogue = { bias = 'n' }, dispatch = { split = true } }",
+        "alpha1", plain);
+  const char *wgmma = "gpu 'h200' gemm { family = 'wgmma', dtype = 'bf16', layout = 'nt', tile = { "
+                      "m = 64, n = 64 }, stages = 9, dispatch = { split = true, repack = false } }";
+  brings(wgmma, bf16);
+  holds(wgmma, "d_f32", sums);
+  brings("gpu 'h200' gemm { family = 'wgmma', dtype = { a = 's8', d = 'bf16' }, layout = 'nt', "
+         "dispatch = { split = true, repack = false } }",
+         s8);
+}
+
+/* The kernel of sums takes no call by itself: it needs no narrow twin. The reduction's row. */
+static void splits_in_the_table(void **state) {
+  (void)state;
+  kernel_set k;
+  diag *d = diag_new();
+  const char *text =
+      "gpu 'h200' gemm { family = 'wgmma', dtype = 'bf16', layout = 'nt', dispatch = { "
+      "split = true, edge = false } }";
+  assert_true(load(&k, d, (const char *const[FILES]){text, NULL}));
+  const kernel_plan *plans[16];
+  assert_true(k.count < 16);
+  for (size_t i = 0; i < k.count; ++i)
+    plans[i] = &k.kernels[i].plan;
+  dispatch_sort(plans, k.count);
+  assert_true(dispatch_prove(plans, k.count, d));
+  buf out = {0};
+  dispatch_table(plans, k.count, "", &out);
+  const char *row = strstr(out.data, ".name = \"sm90_reduce_f32_d_bf16\"");
+  assert_non_null(row);
+  assert_non_null(strstr(row, ".kind = GG_KIND_REDUCE"));
+  assert_non_null(strstr(row, ".type_a = GG_F32, .type_b = GG_F32, .type_c = GG_BF16, .type_d = "
+                              "GG_BF16, .type_acc = GG_F32"));
+  assert_non_null(strstr(row, ".copy_gbs = 4248, .overhead_ns = 2000"));
+  buf_free(&out);
   kernel_set_free(&k);
   diag_free(d);
 }
@@ -101,6 +175,14 @@ static void wrong_wishes(void **state) {
   assert_true(
       refused("gpu 'h200' gemm { dtype = 'f64', dispatch = { repack = true } }", "repack-type"));
   assert_true(refused("gpu 'h200' gemm { family = 'repack' }", "unknown-value"));
+  assert_true(refused("gpu 'h200' gemm { family = 'reduce' }", "unknown-value"));
+  assert_true(refused("gpu 'h200' gemm { family = 'naive', dtype = { a = 'f16', acc = 'f16' }, "
+                      "dispatch = { split = true } }",
+                      "split-type"));
+  assert_true(
+      refused("gpu 'h200' gemm { family = 'naive', dtype = { a = 'e4m3' }, epilogue = { scale "
+              "= { a = 'group' } }, dispatch = { split = true } }",
+              "split-scaling"));
 }
 
 /* The second card has another clock and bandwidth: the same kernels, the first one's figures. */
@@ -152,9 +234,13 @@ static void figures(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(points_bring_them), cmocka_unit_test(askers_are_named),
-      cmocka_unit_test(wrong_wishes),      cmocka_unit_test(cards_share_kernels),
+      cmocka_unit_test(points_bring_them),
+      cmocka_unit_test(askers_are_named),
+      cmocka_unit_test(wrong_wishes),
+      cmocka_unit_test(cards_share_kernels),
       cmocka_unit_test(figures),
+      cmocka_unit_test(points_split),
+      cmocka_unit_test(splits_in_the_table),
   };
   return cmocka_run_group_tests_name("passes", tests, NULL, NULL);
 }

@@ -76,6 +76,27 @@ KERNEL(test_f64_nn, double, f64, fma, p.lda, 1, p.ldb, 1)
 COPY(test_copy_f32, row * p.ldd + column, column == p.n - 1, column)
 COPY(test_turn_f32, column * p.ldd + row, row == p.m - 1, row)
 
+// A reduction of parts of k, f32: alpha and beta.
+LINKAGE __global__ void test_reduce_f32(const __grid_constant__ gg_args p) {
+  const gg_i64 tiles_n = (p.n + 15) / 16;
+  const gg_i64 row = blockIdx.x / tiles_n * 16 + threadIdx.x / 16;
+  const gg_i64 column = blockIdx.x % tiles_n * 16 + threadIdx.x % 16;
+  if (row >= p.m || column >= p.n) return;
+  float sum = 0;
+  for (gg_i64 part = 0; p.alpha.f32 != 0 && part < p.k; ++part) {
+    float x;
+    gg_ldg_f32(&x, (const float *)p.b + part * p.stride_b + row * p.ldb + column);
+    sum += x;
+  }
+  sum = gg_mul_f32(p.alpha.f32, sum);
+  if (p.beta.f32 != 0) {
+    float c;
+    gg_ld_f32(&c, (const float *)p.c + row * p.ldc + column);
+    sum = fmaf(p.beta.f32, c, sum);
+  }
+  gg_st_f32((float *)p.d + row * p.ldd + column, sum);
+}
+
 // Every step of the epilogue but activations with an exponential: f32, nn, beta 0 or not.
 //   SCALE_A, SCALE_B: how the scale of 128 elements of k, or of all, is found
 //   BIAS: row or column

@@ -264,15 +264,15 @@ static void predicted(void **s) {
   ggi_call call;
   ggi_way way;
   ggi_problem_call(&p, true, &call);
-  assert_int_equal(ggi_way_of(&all, &rows[WIDE], table.emulated, &call, true, &way, NULL, 0),
+  assert_int_equal(ggi_way_of(&all, &rows[WIDE], table.emulated, &call, true, true, &way, NULL, 0),
                    GGI_APPLIES);
   double ns = 1000 + 2 * 720 * 4 / 1000.0;
   assert_true(fabs(ggi_copy_ns(&way.copy[0]) - ns) < 1e-9);
   double relative = ns * device->info.sms * 40 / (2000.0 * 20 * 24);
   assert_true(fabs(way.time - ggi_row_time(&rows[WIDE], &call, &device->info) - relative) < 1e-6);
   ggi_way none;
-  assert_int_equal(ggi_way_of(&all, &rows[WIDE], table.emulated, &call, false, &none, NULL, 0),
-                   GGI_ALIGN);
+  assert_int_equal(
+      ggi_way_of(&all, &rows[WIDE], table.emulated, &call, false, true, &none, NULL, 0), GGI_ALIGN);
   assert_null(none.row);
 
   /* 20 x 36 elements are 2 x 3 tiles of 16 x 16, 1536 elements; half of them are 768. */
@@ -303,7 +303,7 @@ static void predicted(void **s) {
   /* A copy of 2^63 bytes is none. */
   ggi_problem_call(&p, true, &call);
   call.m = (gg_i64)1 << 56;
-  assert_int_equal(ggi_way_of(&all, &rows[WIDE], table.emulated, &call, true, &way, NULL, 0),
+  assert_int_equal(ggi_way_of(&all, &rows[WIDE], table.emulated, &call, true, true, &way, NULL, 0),
                    GGI_ALIGN);
 }
 
@@ -341,12 +341,12 @@ static void bad_rows(void **s) {
   gg_context *made;
   for (int i = 0; i < 4; ++i) {
     row = rows[COPY];
-    if (i == 0) row.kind = (gg_kind)2;
+    if (i == 0) row.kind = (gg_kind)3;
     if (i == 1) row.align[3] = 96;
     if (i == 2) row.copy_gbs = 0;
     if (i == 3) row.type_a = GG_NONE;
     assert_int_equal(gg_context_create(tables, 1, &made), GG_ERR_TABLE);
-    assert_non_null(strstr(gg_error_detail(), i == 0 ? "is of kind 2" : "cannot be"));
+    assert_non_null(strstr(gg_error_detail(), i == 0 ? "is of kind 3" : "cannot be"));
   }
 }
 
