@@ -181,6 +181,16 @@ void plan_copy_operand(plan_builder *b, int operand, bool shared_k_rows, bool al
   plan_set(b, o->align, width, full ? "of one copy" : "of one copy, guarded or not");
 }
 
+void plan_copy_stage(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  int unit = 16 / p->element;
+  if (p->pitch_a % unit != 0 || p->pitch_b % unit != 0)
+    plan_refuse(b, SPEC_PADDING, "padding",
+                "%d elements break the 16-byte alignment of shared rows; use a multiple of %d",
+                p->pad_a, unit);
+  SET(stage_bytes, p->bytes_a + p->bytes_b, "%d + %d", p->bytes_a, p->bytes_b);
+}
+
 void plan_copy_multiples(plan_builder *b) {
   kernel_plan *p = b->plan;
   if (b->variant == VARIANT_FULL) {

@@ -25,6 +25,10 @@ typedef struct plan_padding {
 void plan_copy_operand(plan_builder *b, int operand, bool shared_k_rows, bool allow_async,
                        const plan_padding *padding);
 
+/* Sets stage_bytes, both operands' copies being planned; refuses rows that are not 16 bytes apart.
+ */
+void plan_copy_stage(plan_builder *b);
+
 /* Sets multiple_m, _n, _k and min_k from the copies' widths, store_vector and the variant. */
 void plan_copy_multiples(plan_builder *b);
 

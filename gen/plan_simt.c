@@ -279,12 +279,7 @@ static void choose_copies(plan_builder *b) {
   int vector = gcd_int(gcd_int(p->thread_m, p->thread_n), 16 / p->element);
   SET(vector, vector, "gcd of the thread tile's sides and %d elements of 16 bytes",
       16 / p->element);
-  int unit = 16 / p->element;
-  if (p->pitch_a % unit != 0 || p->pitch_b % unit != 0)
-    plan_refuse(b, SPEC_PADDING, "padding",
-                "%d elements break the 16-byte alignment of shared rows; use a multiple of %d",
-                p->pad_a, unit);
-  SET(stage_bytes, p->bytes_a + p->bytes_b, "%d + %d", p->bytes_a, p->bytes_b);
+  plan_copy_stage(b);
 }
 
 static void choose_stages(plan_builder *b) {

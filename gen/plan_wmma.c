@@ -227,12 +227,7 @@ static void choose_copies(plan_builder *b) {
     b->result = PLAN_SAME;
     return;
   }
-  int unit = 16 / p->element;
-  if (p->pitch_a % unit != 0 || p->pitch_b % unit != 0)
-    plan_refuse(b, SPEC_PADDING, "padding",
-                "%d elements break the 16-byte alignment of shared rows; use a multiple of %d",
-                p->pad_a, unit);
-  SET(stage_bytes, p->bytes_a + p->bytes_b, "%d + %d", p->bytes_a, p->bytes_b);
+  plan_copy_stage(b);
 }
 
 static void choose_shared(plan_builder *b) {

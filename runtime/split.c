@@ -15,11 +15,6 @@ enum { ROW_ALIGN = 128, WAVES_MOST = 4 }; /* bytes; more rounds of blocks than t
 /* No card has timed a reduction yet: k is cut where the prediction is clear. */
 static const double MARGIN = 1.15;
 
-/* a * b into *result; false where that is 2^62 or more. */
-static bool product_fits(gg_i64 a, gg_i64 b, gg_i64 *result) {
-  return !__builtin_mul_overflow(a, b, result) && *result < (gg_i64)1 << 62;
-}
-
 /* The call as the kernel of the sums sees it. false: no memory holds the parts. */
 static bool sums_call(const ggi_call *call, const gg_kernel *row, gg_i64 parts, ggi_split *split,
                       ggi_call *sums) {
@@ -27,9 +22,9 @@ static bool sums_call(const ggi_call *call, const gg_kernel *row, gg_i64 parts, 
   split->parts = parts;
   split->k = call->k / parts;
   split->ld = (call->n + unit - 1) / unit * unit;
-  if (!product_fits(call->m, split->ld, &split->stride) ||
-      !product_fits(split->stride, parts, &elements) ||
-      !product_fits(elements, element, &split->bytes))
+  if (!ggi_product_fits(call->m, split->ld, &split->stride) ||
+      !ggi_product_fits(split->stride, parts, &elements) ||
+      !ggi_product_fits(elements, element, &split->bytes))
     return false;
   split->bytes =
       (split->bytes + GGI_WORKSPACE_ALIGN - 1) / GGI_WORKSPACE_ALIGN * GGI_WORKSPACE_ALIGN;
@@ -52,8 +47,10 @@ static bool sums_call(const ggi_call *call, const gg_kernel *row, gg_i64 parts, 
   sums->ld[3] = split->ld;
   sums->stride[3] = split->stride;
   sums->align[3] = GGI_WORKSPACE_ALIGN;
-  return product_fits(split->k, call->order_a == GG_ORDER_T ? call->ld[0] : 1, &sums->stride[0]) &&
-         product_fits(split->k, call->order_b == GG_ORDER_N ? call->ld[1] : 1, &sums->stride[1]);
+  return ggi_product_fits(split->k, call->order_a == GG_ORDER_T ? call->ld[0] : 1,
+                          &sums->stride[0]) &&
+         ggi_product_fits(split->k, call->order_b == GG_ORDER_N ? call->ld[1] : 1,
+                          &sums->stride[1]);
 }
 
 /* The call as the reduction sees it. */

@@ -8,6 +8,11 @@
 
 enum { GGI_WORKSPACE_ALIGN = 256 }; /* bytes: of the workspace and of each thing in it */
 
+/* a * b into *result; false where that is 2^62 or more. */
+static inline bool ggi_product_fits(gg_i64 a, gg_i64 b, gg_i64 *result) {
+  return !__builtin_mul_overflow(a, b, result) && *result < (gg_i64)1 << 62;
+}
+
 /* Parts lie in the workspace, m x n each. */
 typedef struct ggi_split {
   const gg_kernel *reduce; /* NULL: k is not cut */

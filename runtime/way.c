@@ -20,11 +20,6 @@ static gg_order order_of(const ggi_call *call, int operand) {
   return operand == 0 ? call->order_a : call->order_b;
 }
 
-/* a * b, or false where that is 2^62 or more. */
-static bool product_fits(gg_i64 a, gg_i64 b, gg_i64 *result) {
-  return !__builtin_mul_overflow(a, b, result) && *result < (gg_i64)1 << 62;
-}
-
 static gg_i64 round_up(gg_i64 value, gg_i64 unit) {
   return (value + unit - 1) / unit * unit;
 }
@@ -44,11 +39,11 @@ static bool copy_shape(const ggi_call *call, int operand, const gg_kernel *pass,
                      .columns = columns,
                      .matrices = shared ? 1 : call->batch,
                      .ld = round_up(turned ? rows : columns, pass->align[3] / element)};
-  if (!product_fits(lines, copy->ld, &copy->stride) ||
-      !product_fits(copy->stride, copy->matrices, &elements) ||
-      !product_fits(elements, element, &bytes) ||
-      !product_fits(round_up(rows, pass->tile_m) / pass->tile_m,
-                    round_up(columns, pass->tile_n) / pass->tile_n, &tiles) ||
+  if (!ggi_product_fits(lines, copy->ld, &copy->stride) ||
+      !ggi_product_fits(copy->stride, copy->matrices, &elements) ||
+      !ggi_product_fits(elements, element, &bytes) ||
+      !ggi_product_fits(round_up(rows, pass->tile_m) / pass->tile_m,
+                        round_up(columns, pass->tile_n) / pass->tile_n, &tiles) ||
       tiles > blocks)
     return false;
   copy->bytes = round_up(bytes, GGI_WORKSPACE_ALIGN);
