@@ -157,7 +157,7 @@ typedef void (*gg_entry)(void);
  * where k or alpha is 0, C where beta is 0.
  *
  * A row does not apply to calls whose sizes a map cannot hold: bases, pitches and batch strides
- * that are no multiples of 16 bytes, extents from 2^32 on, distances from 2^40 bytes on; and rows
+ * that are no multiples of 16 bytes, extents from 2^31 on, distances from 2^40 bytes on; and rows
  * of D that are no multiple of 16 bytes, since a store writes all of the 16 in which they end. */
 typedef struct gg_map_recipe {
   int used;      /* 0: the kernel has no such map, all else is 0 */

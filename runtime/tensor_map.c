@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const gg_i64 EXTENT_END = (gg_i64)1 << 32;   /* elements */
+static const gg_i64 EXTENT_END = (gg_i64)1 << 31;   /* elements: coordinates are s32 */
 static const gg_i64 DISTANCE_END = (gg_i64)1 << 40; /* bytes */
 
 ggi_map_shape ggi_map_shape_of(int operand, const gg_kernel *row, gg_i64 m, gg_i64 n, gg_i64 k,
@@ -41,7 +41,7 @@ bool ggi_map_holds(const ggi_map_shape *s, char *text, size_t size) {
   const gg_i64 extents[3] = {s->inner, s->outer, s->batch};
   for (int i = 0; i < 3; ++i)
     if (extents[i] >= EXTENT_END) {
-      snprintf(text, size, "an extent of %lld is not below 2^32", extents[i]);
+      snprintf(text, size, "an extent of %lld is not below 2^31", extents[i]);
       return false;
     }
   /* A store writes all 16 bytes in which a row ends (seen on an H200); a load reads elements only.

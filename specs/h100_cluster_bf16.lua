@@ -6,8 +6,9 @@
 --
 -- cluster = { m = 2 }: two blocks, one above the other, need the same tile of B. Each copies half of it and
 -- multicasts that half to both, so that B comes through L2 once instead of twice. cluster = { n = 2 } shares A in
--- the same way; 2 x 2 both. These kernels have run on the emulated GPU only; `speed` is left to the plan, which
--- takes a cluster of 2 to be as fast as its tile. Copy into a spec of yours what wins on your card.
+-- the same way; 2 x 2 both. These kernels have run on the emulated GPU only: speed and overhead_k of a tile alone
+-- are measured (specs/h100_bf16.lua), those of clusters left to the plan, which takes a cluster of 2 to be as fast
+-- as its tile. Copy into a spec of yours what wins on your card.
 
 gpu "h100-sxm"
 
@@ -23,7 +24,7 @@ local function beside(m, n, stages, clusters, more)
       schedule = more.schedule,
       persistent = more.persistent,
       cluster = clusters[i],
-      dispatch = { edge = false },
+      dispatch = { edge = false, speed = i == 0 and more.speed or nil, overhead_k = i == 0 and more.overhead_k or nil },
     }
   end
 end
@@ -31,12 +32,12 @@ end
 local pair_m, pair_n, square, column = { m = 2 }, { n = 2 }, { m = 2, n = 2 }, { m = 4 }
 
 -- The larger operand of a tile is the one to share: B of 128x256, A of 256x128.
-beside(128, 256, 3, { pair_m, pair_n, square }, {})
+beside(128, 256, 3, { pair_m, pair_n, square }, { speed = 970, overhead_k = 225 })
 beside(256, 128, 3, { pair_n }, {})
 
 -- Warpgroups in turn. Of 128x208, 4 blocks would copy 52 rows of B each, which is no multiple of 8.
-beside(128, 208, 4, { pair_m }, { schedule = "pingpong" })
-beside(128, 128, 5, { pair_m, square, column }, { schedule = "pingpong" })
+beside(128, 208, 4, { pair_m }, { schedule = "pingpong", speed = 987, overhead_k = 425 })
+beside(128, 128, 5, { pair_m, square, column }, { schedule = "pingpong", speed = 954, overhead_k = 450 })
 
 -- One tile a block: small tiles come through L2 the most, for what they compute.
-beside(64, 128, 9, { pair_m, square }, { persistent = false })
+beside(64, 128, 9, { pair_m, square }, { persistent = false, speed = 843, overhead_k = 625 })

@@ -31,22 +31,25 @@ function raster.tile(p, number)
   }
   local function add(text) tiles[#tiles + 1] = text end
   local grouped = p.raster_group > 1
+  -- What TMA addresses has extents below 2^31, so that the first row beyond them is a 32-bit number as well.
+  local T, cast = "gg_i64", "(gg_i64)"
+  if p.family == "wgmma" then T, cast = "unsigned", "" end
   -- fast: the axis along which consecutive blocks lie, inside a group of g tiles.
   local fast, slow = "m", "n"
   if p.raster_along == "n" then fast, slow = "n", "m" end
   local g = p.raster_group // blocks[fast]
   if not grouped then
     -- One tile along the fast axis a group would mean columns of one; plain order is meant.
-    add(("const gg_i64 %s0 = (gg_i64)(%s %% tiles_%s) * %d%s;"):format(fast, one, fast, side(fast), own(fast)))
-    add(("const gg_i64 %s0 = (gg_i64)(%s / tiles_%s) * %d%s;"):format(slow, one, fast, side(slow), own(slow)))
+    add(("const %s %s0 = %s(%s %% tiles_%s) * %d%s;"):format(T, fast, cast, one, fast, side(fast), own(fast)))
+    add(("const %s %s0 = %s(%s / tiles_%s) * %d%s;"):format(T, slow, cast, one, fast, side(slow), own(slow)))
     return tiles
   end
   add(("const unsigned band = %s / (%d * tiles_%s);"):format(one, g, slow))
   add(("const unsigned in_band = %s %% (%d * tiles_%s);"):format(one, g, slow))
   add(("const unsigned rest = tiles_%s - band * %d;"):format(fast, g))
   add(("const unsigned side = rest < %d ? rest : %d;"):format(g, g))
-  add(("const gg_i64 %s0 = (gg_i64)(band * %d + in_band %% side) * %d%s;"):format(fast, g, side(fast), own(fast)))
-  add(("const gg_i64 %s0 = (gg_i64)(in_band / side) * %d%s;"):format(slow, side(slow), own(slow)))
+  add(("const %s %s0 = %s(band * %d + in_band %% side) * %d%s;"):format(T, fast, cast, g, side(fast), own(fast)))
+  add(("const %s %s0 = %s(in_band / side) * %d%s;"):format(T, slow, cast, side(slow), own(slow)))
   return tiles
 end
 

@@ -198,17 +198,17 @@ static void tensor_maps(void **s) {
   refuses(&r, &c, GGI_ALIGN,
           "D fits no tensor map: a batch stride of 274877906944 elements is no multiple of 16 "
           "bytes below 2^40");
-  c = call(), c.m = (gg_i64)1 << 32;
-  refuses(&r, &c, GGI_ALIGN, "A fits no tensor map: an extent of 4294967296 is not below 2^32");
+  c = call(), c.m = (gg_i64)1 << 31;
+  refuses(&r, &c, GGI_ALIGN, "A fits no tensor map: an extent of 2147483648 is not below 2^31");
   c = call(), c.n = 254;
   refuses(
       &r, &c, GGI_ALIGN,
       "D fits no tensor map: a store would pass the end of rows of 254 elements, no multiple of "
       "16 bytes");
-  c = call(), c.m = (gg_i64)1 << 32;
+  c = call(), c.m = (gg_i64)1 << 31;
   r.maps[0].used = 0;
   r.order_a = GG_ORDER_N;
-  refuses(&r, &c, GGI_ALIGN, "D fits no tensor map: an extent of 4294967296 is not below 2^32");
+  refuses(&r, &c, GGI_ALIGN, "D fits no tensor map: an extent of 2147483648 is not below 2^31");
 
   /* C counts while it is read; a pitch counts while there are two rows. */
   r = row(), r.maps[2] = (gg_map_recipe){1, 32, 64, 0};

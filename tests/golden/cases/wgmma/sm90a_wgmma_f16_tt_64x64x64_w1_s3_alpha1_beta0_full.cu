@@ -274,8 +274,8 @@ void sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_full(const __grid_constant__
         const unsigned in_band = in_batch % (32 * tiles_n);
         const unsigned rest = tiles_m - band * 32;
         const unsigned side = rest < 32 ? rest : 32;
-        const gg_i64 m0 = (gg_i64)(band * 32 + in_band % side) * 64;
-        const gg_i64 n0 = (gg_i64)(in_band / side) * 64;
+        const unsigned m0 = (band * 32 + in_band % side) * 64;
+        const unsigned n0 = (in_band / side) * 64;
         for (int kb = 0; kb < k_blocks; ++kb) {
           const unsigned at = (unsigned)stage * STAGE_BYTES;
           const unsigned full = FULL_AT + 8 * (unsigned)stage;
@@ -309,8 +309,8 @@ void sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_full(const __grid_constant__
       const unsigned in_band = in_batch % (32 * tiles_n);
       const unsigned rest = tiles_m - band * 32;
       const unsigned side = rest < 32 ? rest : 32;
-      const gg_i64 m0 = (gg_i64)(band * 32 + in_band % side) * 64;
-      const gg_i64 n0 = (gg_i64)(in_band / side) * 64;
+      const unsigned m0 = (band * 32 + in_band % side) * 64;
+      const unsigned n0 = (in_band / side) * 64;
 
       // -- Main loop: 4 instructions of k 16 a block; the block before is released while this one runs
       int before = stage;

@@ -308,8 +308,8 @@ void sm90a_wgmma_bf16_nn_64x64x64_w1_s3_c2x2_alpha1_beta0_full(const __grid_cons
         const unsigned in_band = in_batch % (16 * tiles_n);
         const unsigned rest = tiles_m - band * 16;
         const unsigned side = rest < 16 ? rest : 16;
-        const gg_i64 m0 = (gg_i64)(band * 16 + in_band % side) * 128 + rank_m * 64;
-        const gg_i64 n0 = (gg_i64)(in_band / side) * 128 + rank_n * 64;
+        const unsigned m0 = (band * 16 + in_band % side) * 128 + rank_m * 64;
+        const unsigned n0 = (in_band / side) * 128 + rank_n * 64;
         for (int kb = 0; kb < k_blocks; ++kb) {
           const unsigned at = (unsigned)stage * STAGE_BYTES;
           const unsigned full = FULL_AT + 8 * (unsigned)stage;
@@ -352,8 +352,8 @@ void sm90a_wgmma_bf16_nn_64x64x64_w1_s3_c2x2_alpha1_beta0_full(const __grid_cons
       const unsigned in_band = in_batch % (16 * tiles_n);
       const unsigned rest = tiles_m - band * 16;
       const unsigned side = rest < 16 ? rest : 16;
-      const gg_i64 m0 = (gg_i64)(band * 16 + in_band % side) * 128 + rank_m * 64;
-      const gg_i64 n0 = (gg_i64)(in_band / side) * 128 + rank_n * 64;
+      const unsigned m0 = (band * 16 + in_band % side) * 128 + rank_m * 64;
+      const unsigned n0 = (in_band / side) * 128 + rank_n * 64;
 
       // -- Main loop: 4 instructions of k 16 a block; the block before is released while this one runs
       int before = stage;

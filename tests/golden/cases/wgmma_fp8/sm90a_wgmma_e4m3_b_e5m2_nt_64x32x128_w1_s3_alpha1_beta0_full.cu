@@ -272,8 +272,8 @@ void sm90a_wgmma_e4m3_b_e5m2_nt_64x32x128_w1_s3_alpha1_beta0_full(const __grid_c
         const unsigned in_band = in_batch % (32 * tiles_n);
         const unsigned rest = tiles_m - band * 32;
         const unsigned side = rest < 32 ? rest : 32;
-        const gg_i64 m0 = (gg_i64)(band * 32 + in_band % side) * 64;
-        const gg_i64 n0 = (gg_i64)(in_band / side) * 32;
+        const unsigned m0 = (band * 32 + in_band % side) * 64;
+        const unsigned n0 = (in_band / side) * 32;
         for (int kb = 0; kb < k_blocks; ++kb) {
           const unsigned at = (unsigned)stage * STAGE_BYTES;
           const unsigned full = FULL_AT + 8 * (unsigned)stage;
@@ -308,8 +308,8 @@ void sm90a_wgmma_e4m3_b_e5m2_nt_64x32x128_w1_s3_alpha1_beta0_full(const __grid_c
       const unsigned in_band = in_batch % (32 * tiles_n);
       const unsigned rest = tiles_m - band * 32;
       const unsigned side = rest < 32 ? rest : 32;
-      const gg_i64 m0 = (gg_i64)(band * 32 + in_band % side) * 64;
-      const gg_i64 n0 = (gg_i64)(in_band / side) * 32;
+      const unsigned m0 = (band * 32 + in_band % side) * 64;
+      const unsigned n0 = (in_band / side) * 32;
 
       // -- Main loop: 4 instructions of k 32 a block; each 128 of k are added in f32
       acc0[0] = acc0[1] = acc0[2] = acc0[3] = 0.0f;

@@ -271,8 +271,8 @@ void sm90a_wgmma_tf32_nn_64x64x32_w1_s3_alpha1_beta0_full(const __grid_constant_
         const unsigned in_band = in_batch % (32 * tiles_n);
         const unsigned rest = tiles_m - band * 32;
         const unsigned side = rest < 32 ? rest : 32;
-        const gg_i64 m0 = (gg_i64)(band * 32 + in_band % side) * 64;
-        const gg_i64 n0 = (gg_i64)(in_band / side) * 64;
+        const unsigned m0 = (band * 32 + in_band % side) * 64;
+        const unsigned n0 = (in_band / side) * 64;
         for (int kb = 0; kb < k_blocks; ++kb) {
           const unsigned at = (unsigned)stage * STAGE_BYTES;
           const unsigned full = FULL_AT + 8 * (unsigned)stage;
@@ -312,8 +312,8 @@ void sm90a_wgmma_tf32_nn_64x64x32_w1_s3_alpha1_beta0_full(const __grid_constant_
       const unsigned in_band = in_batch % (32 * tiles_n);
       const unsigned rest = tiles_m - band * 32;
       const unsigned side = rest < 32 ? rest : 32;
-      const gg_i64 m0 = (gg_i64)(band * 32 + in_band % side) * 64;
-      const gg_i64 n0 = (gg_i64)(in_band / side) * 64;
+      const unsigned m0 = (band * 32 + in_band % side) * 64;
+      const unsigned n0 = (in_band / side) * 64;
 
       // -- Main loop: 4 instructions of k 8 a block; B comes through registers, loaded while another warpgroup computes
       for (int kb = 0; kb < k_blocks; ++kb) {

@@ -298,8 +298,8 @@ void sm90a_wgmma_tf32_tn_64x128x32_w1_s3_alpha1_beta0_full(const __grid_constant
       const unsigned in_band = in_batch % (32 * tiles_n);
       const unsigned rest = tiles_m - band * 32;
       const unsigned side = rest < 32 ? rest : 32;
-      const gg_i64 m0 = (gg_i64)(band * 32 + in_band % side) * 64;
-      const gg_i64 n0 = (gg_i64)(in_band / side) * 128;
+      const unsigned m0 = (band * 32 + in_band % side) * 64;
+      const unsigned n0 = (in_band / side) * 128;
       const unsigned *const from = (const unsigned *)p.b + batch * p.stride_b + n0 + column;
       const int rows = n0 + column < p.n ? (int)k : 0; // of k in the thread's columns
       {
@@ -492,8 +492,8 @@ void sm90a_wgmma_tf32_tn_64x128x32_w1_s3_alpha1_beta0_full(const __grid_constant
       const unsigned in_band = in_batch % (32 * tiles_n);
       const unsigned rest = tiles_m - band * 32;
       const unsigned side = rest < 32 ? rest : 32;
-      const gg_i64 m0 = (gg_i64)(band * 32 + in_band % side) * 64;
-      const gg_i64 n0 = (gg_i64)(in_band / side) * 128;
+      const unsigned m0 = (band * 32 + in_band % side) * 64;
+      const unsigned n0 = (in_band / side) * 128;
 
       // -- Main loop: 4 instructions of k 8 a block; A comes through registers, loaded while another warpgroup computes
       for (int kb = 0; kb < k_blocks; ++kb) {
