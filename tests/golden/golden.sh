@@ -24,6 +24,8 @@ for spec in "$cases"/*.lua; do
   rm -f "$made/manifest.json" "$made/CMakeLists.txt"
   # The table belongs to the case as well; full and narrow kernels are enough to review.
   rm -f "$made"/*_edge.cu
+  # Family wgmma's narrow kernels are mma's, with tiles that are not tiny; case mma has one to review.
+  case $name in wgmma*) rm -f "$made"/*_mma_*_narrow.cu ;; esac
   if [ "$update" = --update ]; then
     rm -rf "${cases:?}/$name"
     cp -R "$made" "$cases/$name"

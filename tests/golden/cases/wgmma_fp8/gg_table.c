@@ -17,7 +17,7 @@
 #endif
 
 DECLARE(sm90a_wgmma_e4m3_b_e5m2_nt_64x32x128_w1_s3_alpha1_beta0_full);
-DECLARE(sm90_naive_e4m3_b_e5m2_nt_16x16_alpha1_beta0_narrow);
+DECLARE(sm90_mma_e4m3_b_e5m2_nt_64x128x64_w32x32_s2_alpha1_beta0_narrow);
 
 static const gg_kernel kernels[] = {
     {.name = "sm90a_wgmma_e4m3_b_e5m2_nt_64x32x128_w1_s3_alpha1_beta0_full",
@@ -43,29 +43,29 @@ static const gg_kernel kernels[] = {
      .sm_gflops = 11393, .copy_gbs = 0, .overhead_ns = 0, .partial_percent = 0,
      .maps = {{1, 128, 64, 128}, {1, 128, 32, 128}, {0, 0, 0, 0}, {1, 32, 64, 64}},
      .persistent = 1},
-    {.name = "sm90_naive_e4m3_b_e5m2_nt_16x16_alpha1_beta0_narrow",
-     .symbol = "sm90_naive_e4m3_b_e5m2_nt_16x16_alpha1_beta0_narrow",
-     .file = "sm90_naive_e4m3_b_e5m2_nt_16x16_alpha1_beta0_narrow.cu",
-     .entry = ENTRY(sm90_naive_e4m3_b_e5m2_nt_16x16_alpha1_beta0_narrow),
-     .family = "naive",
+    {.name = "sm90_mma_e4m3_b_e5m2_nt_64x128x64_w32x32_s2_alpha1_beta0_narrow",
+     .symbol = "sm90_mma_e4m3_b_e5m2_nt_64x128x64_w32x32_s2_alpha1_beta0_narrow",
+     .file = "sm90_mma_e4m3_b_e5m2_nt_64x128x64_w32x32_s2_alpha1_beta0_narrow.cu",
+     .entry = ENTRY(sm90_mma_e4m3_b_e5m2_nt_64x128x64_w32x32_s2_alpha1_beta0_narrow),
+     .family = "mma",
      .kind = GG_KIND_GEMM,
      .arch = 90,
      .arch_suffix = 0,
      .type_a = GG_E4M3, .type_b = GG_E5M2, .type_c = GG_BF16, .type_d = GG_BF16, .type_acc = GG_F32,
-     .promote_k = 0, .fast_accum = 0,
+     .promote_k = 128, .fast_accum = 0,
      .order_a = GG_ORDER_N, .order_b = GG_ORDER_T,
      .alpha = GG_SCALAR_ONE, .beta = GG_SCALAR_ZERO,
-     .tile_m = 16, .tile_n = 16, .tile_k = 4, .k_slices = 1,
+     .tile_m = 64, .tile_n = 128, .tile_k = 64, .k_slices = 1,
      .bias = GG_BIAS_NONE, .activation = GG_ACTIVATION_NONE, .residual = 0, .absmax = 0,
      .scaling_a = GG_SCALING_NONE, .scaling_b = GG_SCALING_NONE, .scaling_d = GG_SCALING_NONE,
      .threads = 256, .cluster_m = 1, .cluster_n = 1, .cluster_k = 1,
-     .shared_bytes = 0, .blocks_per_sm = 8,
+     .shared_bytes = 24576, .blocks_per_sm = 1,
      .align = {1, 1, 2, 2},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .speed = 2, .wave_loss_percent = 100, .overhead_k = 16,
+     .speed = 218, .wave_loss_percent = 100, .overhead_k = 320,
      .sm_gflops = 11393, .copy_gbs = 0, .overhead_ns = 0, .partial_percent = 0,
      .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .persistent = 1},
 };
 
 extern const gg_kernel_table TABLE;

@@ -18,8 +18,8 @@
 
 DECLARE(sm90a_wgmma_tf32_tn_64x128x32_w1_s3_alpha1_beta0_full);
 DECLARE(sm90a_wgmma_tf32_nn_64x64x32_w1_s3_alpha1_beta0_full);
-DECLARE(sm90_naive_tf32_nn_16x16_alpha1_beta0_narrow);
-DECLARE(sm90_naive_tf32_tn_16x16_alpha1_beta0_narrow);
+DECLARE(sm90_mma_tf32_nn_128x128x32_w64x32_s4_alpha1_beta0_narrow);
+DECLARE(sm90_mma_tf32_tn_128x128x32_w64x32_s4_alpha1_beta0_narrow);
 
 static const gg_kernel kernels[] = {
     {.name = "sm90a_wgmma_tf32_tn_64x128x32_w1_s3_alpha1_beta0_full",
@@ -68,11 +68,11 @@ static const gg_kernel kernels[] = {
      .sm_gflops = 2848, .copy_gbs = 0, .overhead_ns = 0, .partial_percent = 0,
      .maps = {{1, 32, 64, 128}, {1, 32, 32, 128}, {0, 0, 0, 0}, {1, 32, 64, 128}},
      .persistent = 1},
-    {.name = "sm90_naive_tf32_nn_16x16_alpha1_beta0_narrow",
-     .symbol = "sm90_naive_tf32_nn_16x16_alpha1_beta0_narrow",
-     .file = "sm90_naive_tf32_nn_16x16_alpha1_beta0_narrow.cu",
-     .entry = ENTRY(sm90_naive_tf32_nn_16x16_alpha1_beta0_narrow),
-     .family = "naive",
+    {.name = "sm90_mma_tf32_nn_128x128x32_w64x32_s4_alpha1_beta0_narrow",
+     .symbol = "sm90_mma_tf32_nn_128x128x32_w64x32_s4_alpha1_beta0_narrow",
+     .file = "sm90_mma_tf32_nn_128x128x32_w64x32_s4_alpha1_beta0_narrow.cu",
+     .entry = ENTRY(sm90_mma_tf32_nn_128x128x32_w64x32_s4_alpha1_beta0_narrow),
+     .family = "mma",
      .kind = GG_KIND_GEMM,
      .arch = 90,
      .arch_suffix = 0,
@@ -80,22 +80,22 @@ static const gg_kernel kernels[] = {
      .promote_k = 0, .fast_accum = 0,
      .order_a = GG_ORDER_N, .order_b = GG_ORDER_N,
      .alpha = GG_SCALAR_ONE, .beta = GG_SCALAR_ZERO,
-     .tile_m = 16, .tile_n = 16, .tile_k = 4, .k_slices = 1,
+     .tile_m = 128, .tile_n = 128, .tile_k = 32, .k_slices = 1,
      .bias = GG_BIAS_NONE, .activation = GG_ACTIVATION_NONE, .residual = 0, .absmax = 0,
      .scaling_a = GG_SCALING_NONE, .scaling_b = GG_SCALING_NONE, .scaling_d = GG_SCALING_NONE,
      .threads = 256, .cluster_m = 1, .cluster_n = 1, .cluster_k = 1,
-     .shared_bytes = 0, .blocks_per_sm = 8,
+     .shared_bytes = 131072, .blocks_per_sm = 1,
      .align = {4, 4, 4, 4},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .speed = 8, .wave_loss_percent = 100, .overhead_k = 16,
+     .speed = 230, .wave_loss_percent = 100, .overhead_k = 224,
      .sm_gflops = 2848, .copy_gbs = 0, .overhead_ns = 0, .partial_percent = 0,
      .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
-    {.name = "sm90_naive_tf32_tn_16x16_alpha1_beta0_narrow",
-     .symbol = "sm90_naive_tf32_tn_16x16_alpha1_beta0_narrow",
-     .file = "sm90_naive_tf32_tn_16x16_alpha1_beta0_narrow.cu",
-     .entry = ENTRY(sm90_naive_tf32_tn_16x16_alpha1_beta0_narrow),
-     .family = "naive",
+     .persistent = 1},
+    {.name = "sm90_mma_tf32_tn_128x128x32_w64x32_s4_alpha1_beta0_narrow",
+     .symbol = "sm90_mma_tf32_tn_128x128x32_w64x32_s4_alpha1_beta0_narrow",
+     .file = "sm90_mma_tf32_tn_128x128x32_w64x32_s4_alpha1_beta0_narrow.cu",
+     .entry = ENTRY(sm90_mma_tf32_tn_128x128x32_w64x32_s4_alpha1_beta0_narrow),
+     .family = "mma",
      .kind = GG_KIND_GEMM,
      .arch = 90,
      .arch_suffix = 0,
@@ -103,17 +103,17 @@ static const gg_kernel kernels[] = {
      .promote_k = 0, .fast_accum = 0,
      .order_a = GG_ORDER_T, .order_b = GG_ORDER_N,
      .alpha = GG_SCALAR_ONE, .beta = GG_SCALAR_ZERO,
-     .tile_m = 16, .tile_n = 16, .tile_k = 4, .k_slices = 1,
+     .tile_m = 128, .tile_n = 128, .tile_k = 32, .k_slices = 1,
      .bias = GG_BIAS_NONE, .activation = GG_ACTIVATION_NONE, .residual = 0, .absmax = 0,
      .scaling_a = GG_SCALING_NONE, .scaling_b = GG_SCALING_NONE, .scaling_d = GG_SCALING_NONE,
      .threads = 256, .cluster_m = 1, .cluster_n = 1, .cluster_k = 1,
-     .shared_bytes = 0, .blocks_per_sm = 8,
+     .shared_bytes = 131072, .blocks_per_sm = 1,
      .align = {4, 4, 4, 4},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .speed = 8, .wave_loss_percent = 100, .overhead_k = 16,
+     .speed = 230, .wave_loss_percent = 100, .overhead_k = 224,
      .sm_gflops = 2848, .copy_gbs = 0, .overhead_ns = 0, .partial_percent = 0,
      .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .persistent = 1},
 };
 
 extern const gg_kernel_table TABLE;
