@@ -245,8 +245,8 @@ static void choose_shared(plan_builder *b) {
       "%d stages x %d + %d for D + %d", p->stages, p->stage_bytes, p->d_bytes, p->barrier_bytes);
 }
 
-/* What TMA cannot address is served without it, by mma.sync: same types, layout and scalars, nothing
- * else of the spec. */
+/* What TMA cannot address is served without it, by mma.sync: same types, layout and scalars,
+ * nothing else of the spec. */
 static void make_narrow(plan_builder *b) {
   kernel_spec plain = *b->spec;
   for (int f = SPEC_TILE_M; f < SPEC_FIELD_COUNT; ++f)

@@ -151,12 +151,45 @@ static void batches_divide(void **state) {
   assert_true(count > 60);
 }
 
+/* Whatever wgmma multiplies has a kernel without demands, with the same steps; what the spec asks
+ * of wgmma's tiles and sums is not asked of it. */
+static void wgmma_narrow_takes_everything(void **state) {
+  (void)state;
+  static const int types[][2] = {{GG_BF16, GG_BF16}, {GG_F16, GG_F16},   {GG_TF32, GG_TF32},
+                                 {GG_E4M3, GG_E5M2}, {GG_E5M2, GG_E5M2}, {GG_S8, GG_U8},
+                                 {GG_U8, GG_U8}};
+  for (size_t t = 0; t < sizeof types / sizeof *types; ++t)
+    for (int layout = LAYOUT_NN; layout <= LAYOUT_TT; ++layout) {
+      kernel_spec s = spec_of("h200", types[t][0],
+                              (setting[]){{SPEC_FAMILY, FAMILY_WGMMA},
+                                          {SPEC_DTYPE_B, types[t][1]},
+                                          {SPEC_DTYPE_D, GG_F32},
+                                          {SPEC_LAYOUT, layout},
+                                          {SPEC_TILE_M, 64},
+                                          {SPEC_TILE_N, 128},
+                                          {SPEC_STAGES, 3},
+                                          {SPEC_ACTIVATION, GG_ACTIVATION_GELU},
+                                          {SPEC_BIAS, GG_BIAS_N},
+                                          {END, 0}});
+      bool fp8 = types[t][0] == GG_E4M3 || types[t][0] == GG_E5M2;
+      if (fp8) s.value[SPEC_FAST_ACCUM] = 1;
+      kernel_plan p;
+      made(&s, VARIANT_NARROW, &p);
+      assert_int_equal(p.family, FAMILY_MMA);
+      assert_int_equal(p.layout, layout);
+      assert_int_equal(p.activation, GG_ACTIVATION_GELU);
+      assert_int_equal(p.align_a, p.element);
+      assert_int_equal(p.multiple_k, 1);
+      assert_int_equal(p.promote_k, fp8 ? 128 : 0);
+      plan_free(&p);
+    }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(types_follow_the_architecture),
-      cmocka_unit_test(fp8_is_promoted),
-      cmocka_unit_test(scales_come_with_parts),
-      cmocka_unit_test(batches_divide),
+      cmocka_unit_test(types_follow_the_architecture), cmocka_unit_test(fp8_is_promoted),
+      cmocka_unit_test(scales_come_with_parts),        cmocka_unit_test(batches_divide),
+      cmocka_unit_test(wgmma_narrow_takes_everything),
   };
   return cmocka_run_group_tests_name("plans of family mma", tests, NULL, NULL);
 }
