@@ -23,6 +23,16 @@ need shellcheck shellcheck --version
 need python3 python3 --version
 install_missing "tests (extras)" || echo "tests: going on without them"
 
+# nvcc 13 no longer knows sm_70; NVRTC 12 does.
+if have nvcc && ! nvcc --list-gpu-code | grep -q sm_70; then
+  GEMMGEN_NVRTC12=$PWD/build/nvrtc12
+  export GEMMGEN_NVRTC12
+  [ -d "$GEMMGEN_NVRTC12" ] ||
+    python3 -m pip install --quiet --root-user-action ignore --target "$GEMMGEN_NVRTC12" \
+      'nvidia-cuda-nvrtc-cu12==12.9.*' ||
+    echo "tests: going on without NVRTC 12; kernels for sm_70 are not compiled"
+fi
+
 if [ "${GEMMGEN_ASAN:-1}" != 0 ]; then
   choose_generator build-asan
   echo "tests: under AddressSanitizer and UBSan, in build-asan/"

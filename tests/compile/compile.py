@@ -17,8 +17,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 import cubin
+import nvrtc12
 
 SKIPPED = 77
 NEAR = 0.1
@@ -65,25 +67,51 @@ def timed(command):
     return output, process.returncode, usage.ru_utime + usage.ru_stime
 
 
-def compile_kernel(nvcc, folder, kernel, scratch):
-    """Faults (sentences) and figures of one kernel."""
-    plan, name = kernel["plan"], kernel["name"]
-    arch = target(plan)
-    keep = os.path.join(scratch, name)
-    os.mkdir(keep)
+def by_nvcc(nvcc, source, arch, keep):
+    """What nvcc says (None: it failed, with why), path of the cubin, CPU seconds."""
     output, code, seconds = timed([
-        nvcc, "-c", os.path.join(folder, name + ".cu"),
-        "-o", os.path.join(keep, "kernel.o"), "-O3",
+        nvcc, "-c", source, "-o", os.path.join(keep, "kernel.o"), "-O3",
         "-gencode", f"arch=compute_{arch},code=sm_{arch}",
         "-Werror", "all-warnings", "-Xptxas", "-v", "-Xcompiler", "-Wall,-Wextra,-Werror",
         "-keep", "-keep-dir", keep])
     if code:
-        return [f"nvcc fails: {output.strip()}"], {}
+        return None, f"nvcc fails: {output.strip()}", seconds
+    return output, os.path.join(keep, next(f for f in os.listdir(keep) if f.endswith(".cubin"))), seconds
+
+
+def by_nvrtc(compiler, source, arch, keep):
+    """The same of NVRTC; calls of several threads may overlap, so it is the wall's time."""
+    start = time.monotonic()
+    with open(source, encoding="utf-8") as f:
+        output, code = compiler.compile(f.read(), os.path.basename(source), arch)
+    seconds = time.monotonic() - start
+    if not code:
+        return None, f"NVRTC fails: {output.strip()}", seconds
+    path = os.path.join(keep, "kernel.cubin")
+    with open(path, "wb") as f:
+        f.write(code)
+    # It says of every kernel that its architecture is old.
+    return "\n".join(x for x in output.splitlines() if "are deprecated" not in x), path, seconds
+
+
+def compile_kernel(compilers, folder, kernel, scratch):
+    """Faults (sentences) and figures of one kernel."""
+    plan, name = kernel["plan"], kernel["name"]
+    nvcc, known, other = compilers
+    keep = os.path.join(scratch, name)
+    os.mkdir(keep)
+    source = os.path.join(folder, name + ".cu")
+    if str(plan["arch"]) in known:
+        output, path, seconds = by_nvcc(nvcc, source, target(plan), keep)
+    else:
+        output, path, seconds = by_nvrtc(other, source, target(plan), keep)
+    if output is None:
+        return [path], {}
 
     faults = []
     for line in output.splitlines():
         # What -v prints, and nothing else: ptxas calls serialised wgmma "info (C7511)".
-        if line.strip() and not re.match(r"ptxas info\s*: (?!\(C\d)|\s*\d+ bytes stack frame", line):
+        if line.strip() and not re.match(r"ptxas info\s*: (?!\(C\d)|(ptxas\s+\.)?\s*\d+ bytes stack frame", line):
             faults.append(f"nvcc says: {line.strip()}")
 
     numbers = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", output)
@@ -96,10 +124,9 @@ def compile_kernel(nvcc, folder, kernel, scratch):
     if stack:
         faults.append(f"local memory: {stack} bytes of stack")
 
-    cubins = [f for f in os.listdir(keep) if f.endswith(".cubin")]
     figures = {
         "registers": int(registers.group(1)),
-        "code_bytes": cubin.code_bytes(os.path.join(keep, cubins[0]), kernel["symbol"]),
+        "code_bytes": cubin.code_bytes(path, kernel["symbol"]),
         "compile_seconds": round(seconds, 1),
     }
     budgets = {"registers": plan.get("register_limit"), "code_bytes": plan.get("code_bytes"),
@@ -144,12 +171,14 @@ def main():
     if not kernels:
         print("FAIL: the folder has no kernels")
         return 1
-    known = supported(options.nvcc)
-    absent = [k for k in kernels if str(k["plan"]["arch"]) not in known]
+    known, other = supported(options.nvcc), nvrtc12.find()
+    served = known | (other.known if other else set())
+    absent = [k for k in kernels if str(k["plan"]["arch"]) not in served]
     for arch in sorted({target(k["plan"]) for k in absent}):
         count = sum(target(k["plan"]) == arch for k in absent)
-        print(f"not compiled: {count} kernels for sm_{arch}, which this nvcc does not know")
-    kernels = [k for k in kernels if str(k["plan"]["arch"]) in known]
+        print(f"not compiled: {count} kernels for sm_{arch}, which this nvcc does not know, and NVRTC 12 is not "
+              "installed")
+    kernels = [k for k in kernels if str(k["plan"]["arch"]) in served]
     chosen = kernels if options.all else subset(kernels)
     print(f"{len(chosen)} of {len(kernels)} kernels, {options.jobs} at a time", flush=True)
 
@@ -157,7 +186,7 @@ def main():
     rows = ["name,registers,register_limit,estimate,code_bytes,code_budget,compile_seconds"]
     with tempfile.TemporaryDirectory() as scratch, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = [(k, pool.submit(compile_kernel, options.nvcc, options.folder, k, scratch))
+        runs = [(k, pool.submit(compile_kernel, (options.nvcc, known, other), options.folder, k, scratch))
                 for k in chosen]
         for kernel, run in runs:
             faults, figures = run.result()
