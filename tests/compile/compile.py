@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Compiles the kernels of an emitted folder with nvcc, each for its own architecture, and fails on
+"""Compiles the kernels of emitted folders with nvcc, each for its own architecture, and fails on
 spills, local memory, warnings and broken budgets. Needs no GPU.
 
-The budgets are those of DIR/manifest.json: registers a thread, bytes of code, seconds of nvcc (CPU
+What stands in several folders, comments aside, is compiled once. The budgets are those of
+DIR/manifest.json: registers a thread, bytes of code, seconds of nvcc (CPU
 time, so that a busy machine does not count). By default a subset is compiled in which each pair
 (family, value of anything in COVERED) occurs at least once; --all compiles everything. --estimates P
 asks that the plans' registers lie within 10 % of what ptxas allots for P per cent of the kernels.
@@ -45,7 +46,7 @@ def subset(kernels):
         best = max(kernels, key=lambda k: (len(features(k) & left), -k["plan"]["code_bytes"]))
         chosen.append(best)
         left -= features(best)
-    return [k for k in kernels if k in chosen]
+    return chosen
 
 
 def target(plan):
@@ -94,13 +95,12 @@ def by_nvrtc(compiler, source, arch, keep):
     return "\n".join(x for x in output.splitlines() if "are deprecated" not in x), path, seconds
 
 
-def compile_kernel(compilers, folder, kernel, scratch):
+def compile_kernel(compilers, kernel, scratch):
     """Faults (sentences) and figures of one kernel."""
     plan, name = kernel["plan"], kernel["name"]
     nvcc, known, other = compilers
-    keep = os.path.join(scratch, name)
-    os.mkdir(keep)
-    source = os.path.join(folder, name + ".cu")
+    keep = tempfile.mkdtemp(dir=scratch)
+    source = os.path.join(kernel["folder"], name + ".cu")
     if str(plan["arch"]) in known:
         output, path, seconds = by_nvcc(nvcc, source, target(plan), keep)
     else:
@@ -138,6 +138,20 @@ def compile_kernel(compilers, folder, kernel, scratch):
     return faults, figures
 
 
+def read_folder(folder):
+    """One flat record a kernel: its name, its symbol, its folder and the fields of its plan."""
+    with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as f:
+        manifest = json.load(f)
+    return [{"name": k["plan"]["name"], "symbol": manifest["prefix"] + k["plan"]["name"],
+             "folder": folder, "plan": k["plan"]["fields"]} for k in manifest["kernels"]]
+
+
+def text_of(kernel):
+    """Text of a kernel without its comments' lines, which name the spec."""
+    with open(os.path.join(kernel["folder"], kernel["name"] + ".cu"), encoding="utf-8") as f:
+        return "".join(line for line in f if not line.startswith("//"))
+
+
 def judge_estimates(pairs, percent):
     """Do the plans' registers, (name, plan's, ptxas's), lie near enough often enough?"""
     far = [p for p in pairs if abs(p[1] / p[2] - 1) > NEAR]
@@ -152,7 +166,7 @@ def judge_estimates(pairs, percent):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
-    parser.add_argument("folder")
+    parser.add_argument("folder", nargs="+")
     parser.add_argument("--nvcc", default=shutil.which("nvcc") or "")
     parser.add_argument("--all", action="store_true", help="not a subset")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -163,13 +177,9 @@ def main():
         print("skipped: nvcc is not installed")
         return SKIPPED
 
-    with open(os.path.join(options.folder, "manifest.json"), encoding="utf-8") as f:
-        manifest = json.load(f)
-    # One flat record a kernel: its name, its symbol and the fields of its plan.
-    kernels = [{"name": k["plan"]["name"], "symbol": manifest["prefix"] + k["plan"]["name"],
-                "plan": k["plan"]["fields"]} for k in manifest["kernels"]]
+    kernels = list({text_of(k): k for folder in options.folder for k in read_folder(folder)}.values())
     if not kernels:
-        print("FAIL: the folder has no kernels")
+        print("FAIL: there are no kernels")
         return 1
     known, other = supported(options.nvcc), nvrtc12.find()
     served = known | (other.known if other else set())
@@ -186,7 +196,7 @@ def main():
     rows = ["name,registers,register_limit,estimate,code_bytes,code_budget,compile_seconds"]
     with tempfile.TemporaryDirectory() as scratch, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = [(k, pool.submit(compile_kernel, (options.nvcc, known, other), options.folder, k, scratch))
+        runs = [(k, pool.submit(compile_kernel, (options.nvcc, known, other), k, scratch))
                 for k in chosen]
         for kernel, run in runs:
             faults, figures = run.result()
