@@ -36,7 +36,7 @@ static bool fits(const plan_builder *b, const mma_tile *t, char *text, size_t si
   int threads = plan_mma_threads(t);
   int limit = b->gpu->registers_sm / (plan_asked(b, SPEC_MIN_BLOCKS, 1) * threads) / 8 * 8;
   if (limit > b->gpu->registers_thread) limit = b->gpu->registers_thread;
-  int registers = plan_mma_registers(b, t, plan_asked(b, SPEC_FRAGMENTS, 2)).total;
+  int registers = plan_mma_registers(b, t, t->fragments).total;
   int stages = plan_asked(b, SPEC_STAGES, plan_mma_least_stages(b));
   int bytes = stages * plan_mma_stage_bytes(b->plan, t);
   if (threads > 1024)
@@ -81,7 +81,7 @@ static bool find_warps(plan_builder *b, mma_tile *t, int least, bool note) {
   return false;
 }
 
-static bool find_tile(plan_builder *b, mma_tile *t) {
+static bool find_blocks(plan_builder *b, mma_tile *t) {
   for (int least = LEAST_WARPS; least >= 1; least -= LEAST_WARPS - 1)
     for (int i = 0; i < BLOCK_TILES; ++i) {
       t->m = plan_asked(b, SPEC_TILE_M, block_tiles[i][0]);
@@ -90,6 +90,14 @@ static bool find_tile(plan_builder *b, mma_tile *t) {
       if (plan_given(b, SPEC_TILE_M) && plan_given(b, SPEC_TILE_N)) break;
     }
   return false;
+}
+
+/* One set of fragments where registers have no room for the usual two. */
+static bool find_tile(plan_builder *b, mma_tile *t) {
+  t->fragments = plan_asked(b, SPEC_FRAGMENTS, 2);
+  if (find_blocks(b, t)) return true;
+  t->fragments = plan_asked(b, SPEC_FRAGMENTS, 1);
+  return find_blocks(b, t);
 }
 
 /* Multiples that the spec's numbers must be, whatever fits. */
@@ -152,6 +160,7 @@ static void choose_tile(plan_builder *b) {
     last.warp_m = plan_asked(b, SPEC_WARP_M, 16);
     last.warp_n = plan_asked(b, SPEC_WARP_N, 16);
     last.k = plan_asked(b, SPEC_TILE_K, 2 * p->step_k);
+    last.fragments = plan_asked(b, SPEC_FRAGMENTS, 1);
     if (is_asked(b, &last)) fits(b, &last, text, sizeof text);
     plan_refuse(b, plan_given(b, SPEC_TILE_M) ? SPEC_TILE_M : SPEC_FAMILY, "tile-fit",
                 "no warp tile serves; %dx%dx%d in warps of %dx%d: %s; use a smaller tile, fewer "
@@ -169,7 +178,8 @@ static void choose_tile(plan_builder *b) {
     SET(tile_k, t.k, "%s", asked);
   else
     SET(tile_k, t.k, "%d bytes a row where k is contiguous", t.k * p->element);
-  mma_registers r = plan_mma_registers(b, &t, 2);
+  mma_registers r = plan_mma_registers(b, &t, t.fragments);
+  p->fragments = t.fragments;
   double need = (double)(t.warp_m + t.warp_n) * p->element / (t.warp_m * t.warp_n);
   SET(warp_m, t.warp_m, "%d registers of sums; %.4f shared bytes an FMA", r.accumulators, need);
   SET(warp_n, t.warp_n, "%d registers of sums; %.4f shared bytes an FMA", r.accumulators, need);
@@ -183,9 +193,11 @@ static void choose_steps(plan_builder *b) {
   kernel_plan *p = b->plan;
   int steps = p->tile_k / p->step_k;
   SET(unroll_k, steps, "full: the k tile's %d steps stand in the text", steps);
-  TAKE(fragments, FRAGMENTS, steps >= 2 && steps % 2 == 0 ? 2 : 1, "f",
-       "the next step's operands load while this step computes; with one set each behind its last "
-       "use");
+  bool two = plan_given(b, SPEC_FRAGMENTS) || p->fragments == 2;
+  TAKE(fragments, FRAGMENTS, two && steps % 2 == 0 ? 2 : 1, "f", "%s",
+       two ? "the next step's operands load while this step computes; with one set each behind its "
+             "last use"
+           : "registers have no room for a second: each is loaded again behind its last use");
   if (p->fragments == 2 && steps % 2 != 0)
     plan_refuse(b, SPEC_FRAGMENTS, "fragments",
                 "2 sets alternate, which needs an even number of k steps, not %d; use 1", steps);

@@ -11,6 +11,7 @@
 typedef struct mma_tile {
   int m, n, k;        /* of the block */
   int warp_m, warp_n; /* of a warp */
+  int fragments;      /* sets of them that a warp holds */
 } mma_tile;
 
 /* Refuses types that mma.sync does not take; sets the instruction and how sums are kept. */

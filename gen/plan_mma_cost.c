@@ -42,13 +42,15 @@ static int scale_registers(const kernel_plan *p, const mma_tile *t) {
 static int other_registers(const plan_builder *b, int bytes, int gathered) {
   const kernel_plan *p = b->plan;
   int other = staged(b) ? 40 : 48;
-  if (p->promote_k > 0) other -= 4;     /* not all sums of a block of k live at once */
-  if (p->type_a == GG_F64) other += 16; /* offsets of single loads, words in pairs */
+  if (p->promote_k > 0 && gathered == 0) other -= 4; /* a block's sums do not all live at once */
+  if (p->type_a == GG_F64) other += 16;              /* offsets of single loads, words in pairs */
   if (b->variant == VARIANT_EDGE) other += 6;
   bool sorts = p->element == 1 && !(plan_contiguous_k(p, 0) && plan_contiguous_k(p, 1));
   if (b->variant == VARIANT_EDGE && sorts) other += 4;
-  if (gathered > 0) return other + (b->gpu->has_cp_async ? 3 * gathered : gathered) / 2;
+  bool spare = !b->gpu->has_cp_async || b->gpu->arch >= 120; /* few addresses are held */
+  if (gathered > 0) return other + (spare ? 2 : 6) * gathered / 4;
   if (b->variant == VARIANT_NARROW) return other + (p->element == 4 ? 42 : 16);
+  if (b->gpu->arch >= 120) other += 8;
   return other + bytes / 16 / 2; /* half a register for each copy of 16 bytes */
 }
 
@@ -95,7 +97,7 @@ static void choose_shared_bytes(plan_builder *b) {
 
 void plan_mma_residency(plan_builder *b) {
   kernel_plan *p = b->plan;
-  const mma_tile t = {p->tile_m, p->tile_n, p->tile_k, p->warp_m, p->warp_n};
+  const mma_tile t = {p->tile_m, p->tile_n, p->tile_k, p->warp_m, p->warp_n, p->fragments};
   mma_registers r = plan_mma_registers(b, &t, p->fragments);
   SET(registers, r.total, "%d accumulators + %d fragments + %d staged + %d other", r.accumulators,
       r.fragments, r.staged, r.other);

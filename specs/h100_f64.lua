@@ -16,10 +16,7 @@ local all = { "nn", "nt", "tn", "tt" }
 -- Large problems: 128 x 128 moves 16 bytes a cycle and SM through L2, half of what 64 x 64 does. A warp's
 -- 64 x 32 sums take 128 registers, which leaves room for one set of fragments: each is loaded again behind
 -- its last product.
-gemm {
-  family = "mma", dtype = "f64", layout = all, tile = { m = 128, n = 128, warp = { m = 64, n = 32 } },
-  unroll = { fragments = 1 },
-}
+gemm { family = "mma", dtype = "f64", layout = all, tile = { m = 128, n = 128 } }
 
 -- 1024^3 is less than a wave of those: half the tile, two sets of fragments.
 gemm { family = "mma", dtype = "f64", layout = all, tile = { m = 64, n = 128 } }

@@ -14,10 +14,7 @@ gpu "t4"
 local all = { "nn", "nt", "tn", "tt" }
 
 -- Large problems: warps of 64 x 64 with one set of fragments; a second would leave no registers for copies.
-gemm {
-  family = "mma", dtype = "f16", layout = all, tile = { m = 128, n = 256, k = 32, warp = { m = 64, n = 64 } },
-  unroll = { fragments = 1 },
-}
+gemm { family = "mma", dtype = "f16", layout = all, tile = { m = 128, n = 256, k = 32 } }
 
 -- Small problems: more tiles of less work, two blocks an SM.
 gemm { family = "mma", dtype = "f16", layout = all, tile = { m = 64, n = 64 } }
