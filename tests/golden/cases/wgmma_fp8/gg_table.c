@@ -17,7 +17,7 @@
 #endif
 
 DECLARE(sm90a_wgmma_e4m3_b_e5m2_nt_64x32x128_w1_s3_alpha1_beta0_full);
-DECLARE(sm90_mma_e4m3_b_e5m2_nt_64x128x64_w32x32_s2_alpha1_beta0_narrow);
+DECLARE(sm90_mma_e4m3_b_e5m2_nt_64x64x64_w32x16_s2_alpha1_beta0_narrow);
 
 static const gg_kernel kernels[] = {
     {.name = "sm90a_wgmma_e4m3_b_e5m2_nt_64x32x128_w1_s3_alpha1_beta0_full",
@@ -43,10 +43,10 @@ static const gg_kernel kernels[] = {
      .sm_gflops = 11393, .copy_gbs = 0, .overhead_ns = 0, .partial_percent = 0,
      .maps = {{1, 128, 64, 128}, {1, 128, 32, 128}, {0, 0, 0, 0}, {1, 32, 64, 64}},
      .persistent = 1},
-    {.name = "sm90_mma_e4m3_b_e5m2_nt_64x128x64_w32x32_s2_alpha1_beta0_narrow",
-     .symbol = "sm90_mma_e4m3_b_e5m2_nt_64x128x64_w32x32_s2_alpha1_beta0_narrow",
-     .file = "sm90_mma_e4m3_b_e5m2_nt_64x128x64_w32x32_s2_alpha1_beta0_narrow.cu",
-     .entry = ENTRY(sm90_mma_e4m3_b_e5m2_nt_64x128x64_w32x32_s2_alpha1_beta0_narrow),
+    {.name = "sm90_mma_e4m3_b_e5m2_nt_64x64x64_w32x16_s2_alpha1_beta0_narrow",
+     .symbol = "sm90_mma_e4m3_b_e5m2_nt_64x64x64_w32x16_s2_alpha1_beta0_narrow",
+     .file = "sm90_mma_e4m3_b_e5m2_nt_64x64x64_w32x16_s2_alpha1_beta0_narrow.cu",
+     .entry = ENTRY(sm90_mma_e4m3_b_e5m2_nt_64x64x64_w32x16_s2_alpha1_beta0_narrow),
      .family = "mma",
      .kind = GG_KIND_GEMM,
      .arch = 90,
@@ -55,14 +55,14 @@ static const gg_kernel kernels[] = {
      .promote_k = 128, .fast_accum = 0,
      .order_a = GG_ORDER_N, .order_b = GG_ORDER_T,
      .alpha = GG_SCALAR_ONE, .beta = GG_SCALAR_ZERO,
-     .tile_m = 64, .tile_n = 128, .tile_k = 64, .k_slices = 1,
+     .tile_m = 64, .tile_n = 64, .tile_k = 64, .k_slices = 1,
      .bias = GG_BIAS_NONE, .activation = GG_ACTIVATION_NONE, .residual = 0, .absmax = 0,
      .scaling_a = GG_SCALING_NONE, .scaling_b = GG_SCALING_NONE, .scaling_d = GG_SCALING_NONE,
      .threads = 256, .cluster_m = 1, .cluster_n = 1, .cluster_k = 1,
-     .shared_bytes = 24576, .blocks_per_sm = 1,
+     .shared_bytes = 16384, .blocks_per_sm = 1,
      .align = {1, 1, 2, 2},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .speed = 218, .wave_loss_percent = 100, .overhead_k = 320,
+     .speed = 208, .wave_loss_percent = 100, .overhead_k = 320,
      .sm_gflops = 11393, .copy_gbs = 0, .overhead_ns = 0, .partial_percent = 0,
      .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
      .persistent = 1},
