@@ -29,6 +29,10 @@ static void choose_groups(plan_builder *b) {
   bool pingpong = p->schedule == SCHEDULE_PINGPONG;
   int first = plan_wgmma_first(p), second = plan_wgmma_second(p);
   int groups = pingpong ? 2 : first == 192 ? 3 : first >= 128 ? 2 : 1;
+  if (pingpong && p->swap && !p->from_registers)
+    plan_refuse(b, SPEC_SCHEDULE, "schedule",
+                "warpgroups share the columns of a tile of %d rows (tile.m below 64); leave it out",
+                p->tile_m);
   if (pingpong && p->tile_m > 128)
     plan_refuse(b, SPEC_TILE_M, "tile-multiple",
                 "%d rows are more than the 128 that one warpgroup computes (pingpong); use 64 or "
@@ -93,11 +97,17 @@ static void choose_tile(plan_builder *b) {
   TAKE(tile_m, TILE_M, promoted ? 256 : 128, NULL,
        promoted ? "two warpgroups of 2 x 64 rows, which share the sums of one block of k"
                 : "two warpgroups of 64 rows read one B tile");
-  TAKE(tile_n, TILE_N, promoted ? 128 : 256, NULL,
+  bool few = p->swap && !p->from_registers;
+  TAKE(tile_n, TILE_N, promoted || few ? 128 : 256, NULL,
        promoted ? "registers hold the sums of 3 x 64 rows of it"
+       : few    ? "two warpgroups of 64 columns: few rows make few tiles, for many SMs"
                 : "widest instruction: fewest shared bytes an FMA");
   TAKE(tile_k, TILE_K, ROW_BYTES / p->element, NULL, "one swizzled row of 128 bytes");
-  if (p->tile_m % 64 != 0 || p->tile_m > 256)
+  if (few && p->tile_m % 8 != 0)
+    plan_refuse(b, SPEC_TILE_M, "tile-multiple",
+                "%d is not a multiple of 8 (below 64 rows are an instruction's columns); use %d",
+                p->tile_m, round_up(p->tile_m, 8));
+  if (!few && (p->tile_m % 64 != 0 || p->tile_m > 256))
     plan_refuse(b, SPEC_TILE_M, "tile-multiple",
                 "%d is not a multiple of 64 up to 256 (wgmma); use 128", p->tile_m);
   bool along_n = !plan_contiguous_k(p, 1);
@@ -105,7 +115,9 @@ static void choose_tile(plan_builder *b) {
   if (p->tile_n % step != 0 || p->tile_n > 256)
     plan_refuse(b, SPEC_TILE_N, "tile-multiple",
                 "%d is not a multiple of %d up to 256 (%s); use %d", p->tile_n, step,
-                along_n ? "B is contiguous in n: rows of 128 bytes" : "wgmma",
+                along_n   ? "B is contiguous in n: rows of 128 bytes"
+                : p->swap ? "wgmma's rows are columns of B"
+                          : "wgmma",
                 p->tile_n > 256 ? 256 : round_up(p->tile_n, step));
   if (p->tile_k != ROW_BYTES / p->element)
     plan_refuse(b, SPEC_TILE_K, "tile-multiple",
@@ -125,6 +137,10 @@ static void choose_walk(plan_builder *b) {
     plan_refuse(b, SPEC_CLUSTER_K, "cluster",
                 "sums of %s in layout %s are not split over a cluster; use 1",
                 dtype_name(p->type_a), spec_layout_name(p->layout));
+  if (split && p->swap)
+    plan_refuse(b, SPEC_CLUSTER_K, "cluster",
+                "sums of D transposed (tile.m below 64) are not split over a cluster; use 1, and "
+                "dispatch.split to cut k");
   if (split && (p->cluster_k > LARGEST_CLUSTER || p->tile_n % (8 * p->cluster_k) != 0))
     plan_refuse(
         b, SPEC_CLUSTER_K, "cluster",
@@ -293,7 +309,7 @@ void plan_make_wgmma(plan_builder *b) {
   SET(path_d, edge ? PATH_STAGED : PATH_TMA,
       edge ? "each warp stores its rows, element by element" : "one thread, no registers");
   int element_c = dtype_bytes(p->type_c);
-  bool pairs = !edge && element_c == 2;
+  bool pairs = !edge && element_c == 2 && !p->swap;
   SET(align_c, pairs ? 2 * element_c : element_c,
       pairs ? "C is read in pairs, as accumulators lie" : "C is read element by element");
   SET(align_d, edge ? p->element_d : 16, edge ? "plain stores" : "TMA: base, pitch and stride");
@@ -314,9 +330,8 @@ void plan_make_wgmma(plan_builder *b) {
   int side = 2 * p->tile_m * p->tile_n / (p->tile_m + p->tile_n);
   plan_wgmma_speed(b, 1000 * side / (side + 16), side);
   SET(wave_loss, 80, "the card is at its power limit: idle SMs raise the others' clock (measured)");
-  TAKE(overhead_k, OVERHEAD_K, p->persistent ? 300 : 500, NULL,
-       "to fill the ring, and to store what the next tile does not hide (measured: docs/wgmma.md)");
-  SET(loop_bytes, 16 * (p->tile_k / p->inst_k * (p->group_m / 64) * 4 + 48),
+  SET(loop_bytes,
+      16 * (p->tile_k / p->inst_k * ((p->swap ? p->group_n : p->group_m) / 64) * 4 + 48),
       "16 bytes an instruction: 4 for each wgmma, 48 around");
   int outputs = p->group_m * p->tile_n / 128;
   int steps = plan_step_instructions(p);

@@ -22,8 +22,15 @@ void plan_wgmma_cluster(plan_builder *b);
 /* TMA boxes of an operand whose tile has `extent` rows or columns, cut in `parts` that a block
  * copies each. */
 void plan_wgmma_boxes(plan_builder *b, int operand, int extent, int parts);
-/* speed where the spec leaves it out: that of its tile, whose mean side is `side`. */
+/* speed, that of its tile, whose mean side is `side`, and overhead_k, where the spec leaves them
+ * out.
+ */
 void plan_wgmma_speed(plan_builder *b, int of_tile, int side);
+/* Are the tile's rows fewer than those of an instruction's first operand? Then D is computed
+ * transposed; its panels, and speed and overhead_k where the spec leaves them out. */
+bool plan_wgmma_few_rows(const plan_builder *b);
+void plan_wgmma_few_panels(plan_builder *b);
+void plan_wgmma_few_speed(plan_builder *b);
 /* Panels of D where the tensor cores compute it transposed. */
 void plan_wgmma_turned_panels(plan_builder *b);
 /* Can the tensor cores be fed with both operands as they lie? 8-bit types where both are K-major,

@@ -33,6 +33,10 @@ void plan_wgmma_cluster(plan_builder *b) {
     plan_refuse(b, field, "cluster",
                 "in layout %s each block turns its own tile of B in registers (%s); use 1",
                 spec_layout_name(p->layout), dtype_name(p->type_a));
+  if (plan_contiguous_k(p, 0) && p->tile_m % (PERIOD * p->cluster_n) != 0)
+    plan_refuse(b, SPEC_TILE_M, "cluster",
+                "each of %d blocks copies tile.m / %d rows of A, a multiple of %d; use %d",
+                p->cluster_n, p->cluster_n, PERIOD, round_up(p->tile_m, PERIOD * p->cluster_n));
   int step = PERIOD * p->cluster_m;
   if (plan_contiguous_k(p, 1) && p->tile_n % step != 0)
     plan_refuse(b, SPEC_TILE_N, "cluster",
@@ -70,6 +74,12 @@ void plan_wgmma_boxes(plan_builder *b, int operand, int extent, int parts) {
 
 void plan_wgmma_speed(plan_builder *b, int of_tile, int side) {
   kernel_plan *p = b->plan;
+  if (p->swap && !p->from_registers) {
+    plan_wgmma_few_speed(b);
+    return;
+  }
+  TAKE(overhead_k, OVERHEAD_K, p->persistent ? 300 : 500, NULL,
+       "to fill the ring, and to store what the next tile does not hide (measured: docs/wgmma.md)");
   bool large = p->cluster_m * p->cluster_n == LARGEST;
   if (large)
     TAKE(speed, SPEED, of_tile * PLACES / ALL_PLACES, NULL,

@@ -60,9 +60,15 @@ static void choose_ways(plan_builder *b) {
   kernel_plan *p = b->plan;
   bool a = plan_contiguous_k(p, 0), c = plan_contiguous_k(p, 1), native = p->element != 4;
   bool turned = !native && (!a || !c), both = !native && !a && !c;
-  SET(swap, turned && a,
-      turned && a ? "B is contiguous in n: as first operand it may come through registers"
-                  : "A is the first operand");
+  bool few = plan_wgmma_few_rows(b);
+  SET(swap, few || (turned && a),
+      few           ? "fewer rows than the 64 of a first operand: B's columns are those"
+      : turned && a ? "B is contiguous in n: as first operand it may come through registers"
+                    : "A is the first operand");
+  if (few && !a)
+    plan_refuse(b, SPEC_TILE_M, "tile-multiple",
+                "A is contiguous in m (layout %s): its rows of 128 bytes are 64 of m; use 64",
+                spec_layout_name(p->layout));
   SET(path_a, PATH_TMA, "one thread, no registers");
   SET(path_b, both ? PATH_STAGED : PATH_TMA,
       both ? "the second operand must lie K-major: 4 x 4 elements are turned in registers"
@@ -136,6 +142,10 @@ int plan_wgmma_step_n(const kernel_plan *p) {
 
 void plan_wgmma_turned_panels(plan_builder *b) {
   kernel_plan *p = b->plan;
+  if (!p->from_registers) {
+    plan_wgmma_few_panels(b);
+    return;
+  }
   int panels = p->group_n / 32;
   SET(panel, 32, "one swizzled row of 128 bytes");
   SET(panel_swizzle, 128, "the panel's row");

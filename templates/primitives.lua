@@ -178,6 +178,16 @@ static __device__ __forceinline__ void gg_stmatrix_x4(unsigned off, const unsign
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
                : : "r"(gg_shared(off)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
 }]])
+define("gg_stmatrix_x4_trans", { "gg_shared" }, [[
+static __device__ __forceinline__ void gg_stmatrix_x4_trans(unsigned off, const unsigned *r) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};"
+               : : "r"(gg_shared(off)), "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]) : "memory");
+}]])
+define("gg_stmatrix_x2_trans", { "gg_shared" }, [[
+static __device__ __forceinline__ void gg_stmatrix_x2_trans(unsigned off, const unsigned *r) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};"
+               : : "r"(gg_shared(off)), "r"(r[0]), "r"(r[1]) : "memory");
+}]])
 define("gg_stmatrix_x2", { "gg_shared" }, [[
 static __device__ __forceinline__ void gg_stmatrix_x2(unsigned off, const unsigned *r) {
   asm volatile("stmatrix.sync.aligned.m8n8.x2.shared.b16 [%0], {%1, %2};"

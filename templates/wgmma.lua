@@ -8,6 +8,7 @@ local wide = use("wgmma_wide")
 local transposed = use("wgmma_turned")
 local loader = use("wgmma_loader")
 local cluster = use("wgmma_cluster")
+local few = use("wgmma_few")
 
 local wgmma = {}
 wgmma.__index = wgmma
@@ -39,6 +40,9 @@ function wgmma.new(p)
   if p.swap then
     w.all_chunks = p.tile_m // p.panel_m
     for _, name in ipairs(transposed.methods) do w[name] = transposed[name] end
+    if not p.from_registers then
+      for _, name in ipairs(few.methods) do w[name] = few[name] end
+    end
   end
   w.staged = p.path_b == "staged" -- B is turned by those who copy
   if w.staged then w.units, w.sets = p.copies_b // 4, p.fragments end

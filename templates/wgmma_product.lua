@@ -56,11 +56,10 @@ function product:descriptors()
   end
   local begin = { a = "0", b = "A_BYTES" }
   if self.p.from_registers then return names.append(self:fragments(), { one(self.second, begin[self.second]) }) end
-  local rows = self.turned_a and self.blocks * 8192 or self.rows * ROW
-  return {
-    one("a", self.pingpong and "0" or ("(unsigned)group * %d"):format(rows)),
-    one("b", begin.b),
-  }
+  local first, second = self.first, self.second
+  local rows = self.p["turn_" .. first] and self.blocks * 8192 or self.blocks * 64 * ROW
+  local at = (first == "b" and "A_BYTES + " or "") .. ("(unsigned)group * %d"):format(rows)
+  return { one(first, self.pingpong and begin[first] or at), one(second, begin[second]) }
 end
 
 -- Where a lane finds its part of the first operand, which lies in boxes of 32 rows (k) x 128 bytes: in rows
@@ -127,10 +126,10 @@ function product:instruction(i, s, accumulator, add)
   if p.from_registers then
     return ("%s_rs(%s, %s%d_%d, %s, %s);"):format(shape, accumulator, self.first, i, s, second, add)
   end
-  local suffix = (self.turned_a or self.turned_b)
-    and "_" .. (self.turned_a and "t" or "n") .. (self.turned_b and "t" or "n") or ""
+  local turned = { p["turn_" .. self.first], p["turn_" .. self.second] }
+  local suffix = (turned[1] or turned[2]) and "_" .. (turned[1] and "t" or "n") .. (turned[2] and "t" or "n") or ""
   local row = i * 64 * ROW // 16 -- 64 rows of 128 bytes, or one block of 64 x 64
-  return ("%s_ss%s(%s, %s, %s, %s);"):format(shape, suffix, accumulator, descriptor("a", row), second, add)
+  return ("%s_ss%s(%s, %s, %s, %s);"):format(shape, suffix, accumulator, descriptor(self.first, row), second, add)
 end
 
 local STAGE_AT = "const gg_u64 stage_at = (gg_u64)stage * (STAGE_BYTES / 16);"

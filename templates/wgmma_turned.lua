@@ -6,13 +6,22 @@
 local names = use("names")
 local steps = use("steps")
 
-local turned = { methods = { "apply", "store", "lane_columns", "turned_rows" } }
+local turned = { methods = { "apply", "store", "lane_columns", "lane_offsets", "turned_rows" } }
+
+-- Where a lane's columns lie, in order, from its first.
+function turned:lane_offsets()
+  local offsets = {}
+  for i = 0, self.blocks - 1 do
+    for half = 0, 1 do offsets[#offsets + 1] = self:instruction_row(i, half) end
+  end
+  return offsets
+end
 
 -- A lane's sums of row 8 j + lane % 4 * 2 + e, in the order of its columns.
 function turned:lane_columns(j, e)
   local sums = {}
   for i = 0, self.blocks - 1 do
-    for half = 0, 1 do sums[self:instruction_row(i, half) + 1] = ("acc%d[%d]"):format(i, 4 * j + 2 * half + e) end
+    for half = 0, 1 do sums[#sums + 1] = ("acc%d[%d]"):format(i, 4 * j + 2 * half + e) end
   end
   return sums
 end
@@ -26,7 +35,7 @@ local function matrices(p, what)
   return list
 end
 
--- The epilogue's steps on one sum, in the v-th of the lane's columns; inside: whether that lies in D.
+-- The epilogue's steps on one sum, v columns from the lane's first; inside: whether that lies in D.
 local function one(p, what, x, v, inside)
   local lines = {}
   local where = { row = "", column = tostring(v), inside = inside, residual = "residual_raw" }
@@ -49,6 +58,23 @@ local function one(p, what, x, v, inside)
   return lines
 end
 
+-- Lines behind declarations of the variables that they, or a later declaration, use.
+local function declared(variables, lines)
+  local all = {}
+  local function used(name)
+    for _, line in ipairs(all) do
+      if line:find("%f[%w_]" .. name .. "%f[^%w_]") then return true end
+    end
+    return false
+  end
+  names.append(all, lines)
+  for i = #variables, 1, -1 do
+    local name, value = variables[i][1], variables[i][2]
+    if used(name) then table.insert(all, 1, ("  const gg_i64 %s = %s;"):format(name, value)) end
+  end
+  return all
+end
+
 -- As in wgmma_store.lua.
 function turned:apply(what)
   local p, lines = self.p, {}
@@ -64,12 +90,6 @@ function turned:apply(what)
     end
     return lines
   end
-  lines[1] = "{"
-  add {
-    "const gg_i64 row = m0 + lane % 4 * 2;",
-    ("const gg_i64 column = n0 + group * %d + %s;"):format(p.group_n, self:lane_row()),
-    "const gg_i64 rows = p.m - row, left = p.n - column;",
-  }
   for _, m in ipairs(matrices(p, what)) do
     local T, const = names.memory_type(m[3]), m[5] and "" or "const "
     local pointer = ("%s%s *"):format(const, T)
@@ -78,7 +98,7 @@ function turned:apply(what)
     if not m[5] then add { ("%s %s_raw;"):format(T, m[1]) } end
   end
   if columns then
-    for v = 0, 2 * self.blocks - 1 do
+    for _, v in ipairs(self:lane_offsets()) do
       add(steps.column(p, tostring(v), ("(column + %d)"):format(v), ("%d < left"):format(v)))
     end
   end
@@ -89,8 +109,9 @@ function turned:apply(what)
         add { "{" }
         add(steps.row(p, "", ("(row + %d)"):format(at), ("%d < rows"):format(at)))
       end
-      for v, acc in ipairs(self:lane_columns(j, e)) do
-        add(one(p, what, acc, v - 1, ("%d < rows && %d < left"):format(at, v - 1)))
+      local offsets = self:lane_offsets()
+      for i, acc in ipairs(self:lane_columns(j, e)) do
+        add(one(p, what, acc, offsets[i], ("%d < rows && %d < left"):format(at, offsets[i])))
       end
       if steps.has_rows(p) then add { "}" } end
       for _, m in ipairs(matrices(p, what)) do
@@ -98,6 +119,13 @@ function turned:apply(what)
       end
     end
   end
+  lines = declared({
+    { "row", "m0 + lane % 4 * 2" },
+    { "column", ("n0 + group * %d + %s"):format(p.group_n, self:lane_row()) },
+    { "rows", "p.m - row" },
+    { "left", "p.n - column" },
+  }, lines)
+  table.insert(lines, 1, "{")
   lines[#lines + 1] = "}"
   return lines
 end

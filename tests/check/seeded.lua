@@ -65,3 +65,7 @@ gemm {
   tile = { m = 32, n = 32, k = 64, warp = { m = 32, n = 16 } }, stages = 3,
   epilogue = { scale = { a = "group", b = "block" }, bias = "n", residual = true },
 }
+-- Fewer rows than an instruction: D is computed transposed.
+gemm {
+  family = "wgmma", dtype = "f16", layout = "nn", tile = { m = 24, n = 128 }, stages = 3, dispatch = alone,
+}

@@ -27,7 +27,7 @@ static const struct {
     {"_mma_bf16_nt_ edge", "31x32x136"},   {"_mma_bf16_nt_ narrow", "31x29x137"},
     {"_mma_e4m3_ _tn_ edge", "32x32x272"}, {"sm75_mma_f16_nn_ edge", "31x32x136"},
     {"wgmma_f16_nt full", "100x56x264"},   {"wgmma_f16_tn full", "264x104x200"},
-    {"wgmma_e5m2_nt full", "60x136x600"},
+    {"wgmma_e5m2_nt full", "60x136x600"},  {"wgmma_f16_nn full", "20x120x264"},
 };
 
 enum { PAIRS = sizeof pairs / sizeof *pairs };

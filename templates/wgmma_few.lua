@@ -1,0 +1,112 @@
+-- wgmma_few.lua - D of tiles with fewer rows than an instruction's first operand, computed transposed from both
+-- operands in shared memory: the way into panels that replaces wgmma_turned.lua's.
+--
+-- Warp w has columns 16 w + lane / 4 (+ 8) of each 64, lanes lane % 4 rows 2 (lane % 4) (+ 1) of each 8.
+
+local names = use("names")
+
+local few = { methods = { "store", "turned_rows" } }
+
+-- 2-byte elements: stmatrix turns 8 x 8 of them, two columns of eight and up to two rows of eight at once.
+local function store_turned(w)
+  local p, lines = w.p, {}
+  local function add(text) lines[#lines + 1] = text end
+  add("const int row = lane / 16 * 8 + lane % 8; // a lane's of each 16")
+  add("const unsigned to = staged + (unsigned)(row * 128 + (warp * 2 + lane / 8 % 2 ^ lane % 8) * 16);")
+  add("unsigned r[4];")
+  return lines, function(i)
+    local stores = {}
+    for j = 0, p.tile_m // 8 - 1, 2 do
+      local matrices = j + 1 < p.tile_m // 8 and 4 or 2
+      for e = 0, matrices - 1 do
+        local x = 4 * j + 2 * e
+        stores[#stores + 1] = ("r[%d] = %s;"):format(e, names.packed(p.type_d, w:out(i, x), w:out(i, x + 1)))
+      end
+      stores[#stores + 1] = ("gg_stmatrix_x%d_trans(to%s%s, r);"):format(matrices,
+        i > 0 and (" + %d * PANEL_BYTES"):format(i) or "", j > 0 and " + " .. j * 8 * 128 or "")
+    end
+    return stores
+  end
+end
+
+-- 4-byte elements: 8 columns of 4 rows at once, which the swizzle spreads over all banks.
+local function store_wide(w)
+  local p, lines = w.p, {}
+  local function add(text) lines[#lines + 1] = text end
+  add("const int pair = lane % 4 * 2; // of rows")
+  add("const int chunk = warp % 2 * 4 + lane / 16; // of the lane's first column")
+  add("const unsigned to = staged + (unsigned)(warp / 2) * PANEL_BYTES + (unsigned)(pair * 128 + lane / 4 % 4 * 4);")
+  for half = 0, 1 do
+    for e = 0, 1 do
+      add(("const unsigned to%d_%d = to%s + (unsigned)((chunk%s) ^ (pair%s)) * 16;"):format(half, e,
+        e > 0 and " + 128" or "", half > 0 and " + 2" or "", e > 0 and " + 1" or ""))
+    end
+  end
+  return lines, function(i)
+    local stores = {}
+    for j = 0, p.tile_m // 8 - 1 do
+      for half = 0, 1 do
+        for e = 0, 1 do
+          stores[#stores + 1] = ("gg_sts_f32(to%d_%d%s%s, %s);"):format(half, e,
+            i > 0 and (" + %d * PANEL_BYTES"):format(2 * i) or "", j > 0 and " + " .. j * 8 * 128 or "",
+            w:out(i, 4 * j + 2 * half + e))
+        end
+      end
+    end
+    return stores
+  end
+end
+
+-- D, all rows of the tile at once.
+function few:store()
+  local p, lines = self.p, {}
+  local function add(text) lines[#lines + 1] = text end
+  local tma = p.path_d == "tma"
+  add("const unsigned staged = D_AT + (unsigned)group * CHUNK_BYTES;")
+  local begin, block = (p.element_d == 4 and store_wide or store_turned)(self)
+  names.append(lines, begin)
+  if p.persistent then -- the last store has been read
+    if tma then add("if (in_group == 0) gg_bulk_wait_read_0();") end
+    add("gg_bar_sync(STORE + group, 128);")
+  end
+  for i = 0, self.blocks - 1 do names.append(lines, block(i)) end
+  if not tma then
+    add("gg_bar_sync(STORE + group, 128);")
+    return names.append(lines, self:turned_rows())
+  end
+  add("gg_fence_proxy_async();")
+  add("gg_bar_sync(STORE + group, 128);")
+  add("if (in_group == 0) {")
+  for panel = 0, p.chunk - 1 do
+    local n = ("n0 + group * %d%s"):format(p.group_n, panel > 0 and " + " .. panel * p.panel or "")
+    add(("  if (m0 < p.m && %s < p.n)"):format(n))
+    add(("    gg_tma_store_3d(&p.map_d, staged + %d * PANEL_BYTES, (int)(%s), (int)m0, (int)batch);"):format(panel, n))
+  end
+  add("  gg_bulk_commit();")
+  add("}")
+  return lines
+end
+
+-- Each warp stores every fourth row, a lane an element: whole sectors whatever D's pitch.
+function few:turned_rows()
+  local p = self.p
+  local D, d = names.memory_type(p.type_d), names.memory_name(p.type_d)
+  local chunk = 16 // p.element_d -- elements
+  return {
+    ("for (int d_at = warp; d_at < %d; d_at += 4) {"):format(p.tile_m),
+    "  const gg_i64 d_row = m0 + d_at;",
+    ("  const gg_i64 d_column = n0 + group * %d;"):format(p.group_n),
+    "  const gg_i64 left = d_row < p.m ? p.n - d_column : 0;",
+    ("  %s *const d = (%s *)p.d + batch * p.stride_d + d_row * p.ldd + d_column;"):format(D, D),
+    ("  for (int c = lane; c < %d; c += 32) {"):format(p.group_n),
+    ("    const unsigned from = staged + (unsigned)(c / %d) * PANEL_BYTES + (unsigned)(d_at * 128);"):format(p.panel),
+    ("    %s x;"):format(D),
+    ("    gg_lds_%s(&x, from + (unsigned)((c %% %d / %d ^ d_at %% 8) * 16 + c %% %d * %d));"):format(d, p.panel, chunk,
+      chunk, p.element_d),
+    ("    if (c < left) gg_st_%s(d + c, x);"):format(d),
+    "  }",
+    "}",
+  }
+end
+
+return few

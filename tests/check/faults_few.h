@@ -1,0 +1,39 @@
+/* faults_few.h - mistakes in kernels of family wgmma whose tile has fewer rows than an instruction,
+ * so that D is computed transposed. See faults.h.
+ */
+#ifndef TESTS_CHECK_FAULTS_FEW_H
+#define TESTS_CHECK_FAULTS_FEW_H
+
+#include "faults.h"
+
+#define FEW "wgmma_f16_nn full" /* 24 x 128, two warpgroups of 64 columns */
+
+static const seeded_fault few_faults[] = {
+    {"few rows: operands in each other's place", FEW,
+     "(acc0, desc_b0 + stage_at, desc_a0 + stage_at,",
+     "(acc0, desc_a0 + stage_at, desc_b0 + stage_at,", 1,
+     "wrong-value out-of-bounds descriptor uninitialised missing-wait", NULL, NULL, 0},
+    {"few rows: both warpgroups compute the same columns", FEW, "A_BYTES + (unsigned)group * 8192",
+     "A_BYTES + (unsigned)group * 0", 1, "wrong-value", NULL, NULL, 0},
+    {"few rows: D stored without being turned", FEW, "gg_stmatrix_x4_trans(to, r);",
+     "gg_stmatrix_x4(to, r);", 1, "wrong-value", NULL, NULL, 0},
+    {"few rows: rows of the second half not stored", FEW, "gg_stmatrix_x2_trans(to + 2048, r);", "",
+     1, "wrong-value uninitialised", NULL, NULL, 0},
+    {"few rows: two warps store to the same columns", FEW, "(warp * 2 + lane / 8 % 2 ^ lane % 8)",
+     "(warp / 2 * 2 + lane / 8 % 2 ^ lane % 8)", 1, "race", NULL, NULL, 0},
+    {"few rows: a panel without its swizzle", FEW, "lane / 8 % 2 ^ lane % 8)", "lane / 8 % 2)", 1,
+     "wrong-value", NULL, NULL, 0},
+    {"few rows: stored before all warps have staged theirs", FEW,
+     "      gg_fence_proxy_async();\n      gg_bar_sync(STORE + group, 128);\n",
+     "      gg_fence_proxy_async();\n", 1, "race missing-fence", NULL, NULL, 0},
+    {"few rows: a panel written while it is stored", FEW,
+     "      if (in_group == 0) gg_bulk_wait_read_0();\n", "", 1, "missing-wait", NULL, NULL, 0},
+    {"few rows: guard of C's rows missing", FEW, "1 < rows && 0 < left", "0 < left", 1,
+     "out-of-bounds", NULL, NULL, 0},
+    {"few rows: C of the neighbouring row", FEW, "c += 7 * p.ldc;", "c += 8 * p.ldc;", 1,
+     "wrong-value out-of-bounds", NULL, NULL, 0},
+    {"few rows: box of A as high as an instruction", FEW, "{1, 64, 24, 128}", "{1, 64, 64, 128}", 1,
+     "deadlock race out-of-bounds missing-wait barrier", NULL, NULL, 1},
+};
+
+#endif
