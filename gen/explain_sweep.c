@@ -33,6 +33,8 @@ static bool predict(const sweep_table *t, const kernel_spec *s, sweep_row *row) 
                      .seconds = f.lacks ? INFINITY : f.prediction.seconds,
                      .peak_share = f.lacks ? 0 : f.prediction.peak_share,
                      .binding = f.prediction.binding};
+  for (int i = 0; i < FIGURE_COUNT; ++i)
+    row->figures[i] = -1;
   memcpy(row->name, p.name, sizeof row->name);
   plan_free(&p);
   return true;
@@ -51,67 +53,6 @@ static void find_varying(sweep_table *t) {
         t->varying[t->varying_count++] = (spec_field)f;
         break;
       }
-}
-
-/* -- Measured times: gemmbench's CSV
- * ---------------------------------------------------------------- */
-
-enum { MOST_COLUMNS = 64 };
-
-static int split(char *line, char **fields) {
-  int n = 0;
-  line[strcspn(line, "\r\n")] = '\0';
-  for (char *at = line; at && n < MOST_COLUMNS; ++n) {
-    fields[n] = at;
-    at = strchr(at, ',');
-    if (at) *at++ = '\0';
-  }
-  return n;
-}
-
-static int column(char **names, int count, const char *name) {
-  for (int i = 0; i < count; ++i)
-    if (strcmp(names[i], name) == 0) return i;
-  return -1;
-}
-
-static void set_measured(sweep_table *t, const char *name, double seconds) {
-  for (size_t i = 0; i < t->count; ++i)
-    if (strcmp(t->rows[i].name, name) == 0) t->rows[i].measured = seconds;
-}
-
-static bool load_measured(sweep_table *t, const char *path, diag *d) {
-  buf text = {0};
-  if (!buf_read_file_max(&text, path, 64 << 20) || !text.data) {
-    diag_add(d, DIAG_ERROR, path, 0, "--measured", "unreadable", "it cannot be read, or is empty");
-    buf_free(&text);
-    return false;
-  }
-  char *names[MOST_COLUMNS], *fields[MOST_COLUMNS], *next;
-  static const char *const wanted[] = {"kernel", "us", "m", "n", "k", "batch"};
-  int at[6], columns = 0, line = 0;
-  for (char *row = text.data; row && *row; row = next) {
-    next = strchr(row, '\n');
-    if (next) *next++ = '\0';
-    if (line++ == 0) {
-      columns = split(row, names);
-      for (int i = 0; i < 6; ++i) {
-        at[i] = column(names, columns, wanted[i]);
-        if (at[i] >= 0) continue;
-        diag_add(d, DIAG_ERROR, path, 1, "--measured", "wrong-value",
-                 "no column '%s'; give the output of gemmbench --csv or --sweep", wanted[i]);
-        buf_free(&text);
-        return false;
-      }
-      continue;
-    }
-    if (split(row, fields) != columns) continue;
-    bool same = atof(fields[at[2]]) == t->size.m && atof(fields[at[3]]) == t->size.n &&
-                atof(fields[at[4]]) == t->size.k && atof(fields[at[5]]) == t->size.batch;
-    if (same) set_measured(t, fields[at[0]], 1e-6 * atof(fields[at[1]]));
-  }
-  buf_free(&text);
-  return true;
 }
 
 bool sweep_load(sweep_table *t, const char *const *paths, size_t count, const char *gpu,
@@ -135,7 +76,7 @@ bool sweep_load(sweep_table *t, const char *const *paths, size_t count, const ch
       ++t->refused;
   if (t->count > 1) qsort(t->rows, t->count, sizeof *t->rows, by_prediction);
   find_varying(t);
-  if (measured && diag_errors(d) == errors) load_measured(t, measured, d);
+  if (measured && diag_errors(d) == errors) sweep_load_measured(t, measured, d);
   return diag_errors(d) == errors;
 }
 
@@ -152,19 +93,28 @@ static const char *value_text(const sweep_row *row, spec_field f, char scratch[3
   return value == SPEC_UNSET ? "-" : spec_value_text(f, value, scratch);
 }
 
+/* The columns that gemmbench --sweep adds; r: NULL for their names. */
+static void put_figures(const sweep_table *t, const sweep_row *r, buf *out) {
+  char scratch[32];
+  for (int f = 0; t->has_figures && f < FIGURE_COUNT; ++f)
+    buf_printf(out, "%8s ",
+               r ? sweep_figure_text(r, (sweep_figure)f, scratch)
+                 : sweep_figure_name((sweep_figure)f));
+}
+
 void sweep_text(const sweep_table *t, buf *out) {
   char scratch[32];
   int width[SPEC_FIELD_COUNT];
-  bool any = false;
-  for (size_t i = 0; i < t->count; ++i)
-    any |= t->rows[i].measured > 0;
+  bool any = t->has_times;
   for (int v = 0; v < t->varying_count; ++v) {
     width[v] = (int)strlen(spec_field_name(t->varying[v]));
     buf_printf(out, "%-*s ", width[v], spec_field_name(t->varying[v]));
   }
-  buf_printf(out, "%9s %8s %6s %6s %-16s %9s %5s %6s %9s %6s %7s  %s\n", "us", "TFLOP/s", "peak%",
-             "FLOP/B", "bound", any ? "measured" : "", "regs", "stages", "shared", "blocks", "loop",
-             "kernel");
+  buf_printf(out, "%9s %8s %6s %6s %-16s %9s %5s %6s %9s %6s %7s ", "us", "TFLOP/s", "peak%",
+             "FLOP/B", "bound", any ? "measured" : "", "regs", "stages", "shared", "blocks",
+             "loop");
+  put_figures(t, NULL, out);
+  buf_puts(out, " kernel\n");
   for (size_t i = 0; i < t->count; ++i) {
     const sweep_row *r = &t->rows[i];
     for (int v = 0; v < t->varying_count; ++v)
@@ -180,8 +130,10 @@ void sweep_text(const sweep_table *t, buf *out) {
       buf_printf(out, "%9.2f ", 1e6 * r->measured);
     else
       buf_printf(out, "%9s ", any ? "-" : "");
-    buf_printf(out, "%5d %6d %9d %6d %7d  %s\n", r->registers, r->stages, r->shared_bytes,
-               r->blocks_sm, r->loop_bytes, r->name);
+    buf_printf(out, "%5d %6d %9d %6d %7d ", r->registers, r->stages, r->shared_bytes, r->blocks_sm,
+               r->loop_bytes);
+    put_figures(t, r, out);
+    buf_printf(out, " %s\n", r->name);
   }
   buf_printf(out, "%zu points predicted for %s, %zu refused\n", t->count, t->problem, t->refused);
 }
@@ -201,6 +153,10 @@ void sweep_json(const sweep_table *t, buf *out) {
       buf_printf(out, ", \"us\": %.4f, \"peak_share\": %.4f, \"binding\": \"%s\"", 1e6 * r->seconds,
                  r->peak_share, model_bound_name(r->binding));
     if (r->measured > 0) buf_printf(out, ", \"measured_us\": %.3f", 1e6 * r->measured);
+    for (int f = 0; f < FIGURE_COUNT; ++f)
+      if (r->figures[f] >= 0)
+        buf_printf(out, ", \"measured %s\": %s", sweep_figure_name((sweep_figure)f),
+                   sweep_figure_text(r, (sweep_figure)f, scratch));
     buf_printf(out,
                ", \"tile_flop_byte\": %.2f, \"registers\": %d, \"plan_stages\": %d, "
                "\"shared_bytes\": %d, \"blocks_sm\": %d, \"loop_bytes\": %d }%s\n",

@@ -63,7 +63,7 @@ static const char style[] =
     "1f6fb2;"
     "--b:#b45309;--c:#2f7d32;--d:#7b3fa0;--e:#a61b1b;--f:#00697a;--on:#fff}"
     ".skip,nav{display:none}figure,table{break-inside:avoid}pre{white-space:pre-wrap;font-size:9px}"
-    "article{break-before:page}body{font-size:11pt}}\n";
+    "article+article{break-before:page}h2,h3{break-after:avoid}body{font-size:11pt}}\n";
 
 void html_text(buf *out, const char *text) {
   for (const char *p = text; *p; ++p) {
@@ -184,7 +184,9 @@ static void put_listing(const char *name, const char *text, buf *out) {
       section = number;
       buf_printf(out, "<span id=\"%s-S%d\"></span>", name, section);
     }
-    buf_printf(out, "<a id=\"%s-L%d\" href=\"#%s-L%d\">%5d</a>  ", name, line, name, line, line);
+    /* Each line can be linked to; by keyboard the listing is one stop. */
+    buf_printf(out, "<a id=\"%s-L%d\" href=\"#%s-L%d\" tabindex=\"-1\">%5d</a>  ", name, line, name,
+               line, line);
     html_text(out, row);
     buf_puts(out, "\n");
     ++line;

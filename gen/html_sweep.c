@@ -101,9 +101,6 @@ static void put_map(const sweep_table *t, const axis *x, const axis *y, bool mea
 }
 
 static void put_maps(const sweep_table *t, buf *out) {
-  bool any = false;
-  for (size_t i = 0; i < t->count; ++i)
-    any |= t->rows[i].measured > 0;
   int maps = 0;
   buf_puts(out, "<div class=\"figures\">\n");
   for (int i = 0; i < t->varying_count; ++i)
@@ -111,7 +108,7 @@ static void put_maps(const sweep_table *t, buf *out) {
       axis x, y;
       if (!make_axis(t, t->varying[i], &x) || !make_axis(t, t->varying[j], &y)) continue;
       put_map(t, &x, &y, false, out);
-      if (any) put_map(t, &x, &y, true, out);
+      if (t->has_times) put_map(t, &x, &y, true, out);
       ++maps;
     }
   buf_puts(out, "</div>\n");
@@ -128,8 +125,10 @@ static void put_table(const sweep_table *t, buf *out) {
   buf_puts(out, "<th scope=\"col\">predicted us</th><th scope=\"col\">measured us</th><th "
                 "scope=\"col\">bound</th>"
                 "<th scope=\"col\">registers</th><th scope=\"col\">shared B</th><th "
-                "scope=\"col\">blocks/SM</th>"
-                "</tr></thead><tbody>\n");
+                "scope=\"col\">blocks/SM</th>");
+  for (int f = 0; f < (t->has_figures ? FIGURE_COUNT : 0); ++f)
+    buf_printf(out, "<th scope=\"col\">%s</th>", sweep_figure_name((sweep_figure)f));
+  buf_puts(out, "</tr></thead><tbody>\n");
   for (size_t i = 0; i < t->count; ++i) {
     const sweep_row *r = &t->rows[i];
     if (isinf(r->seconds)) continue;
@@ -144,10 +143,12 @@ static void put_table(const sweep_table *t, buf *out) {
       buf_printf(out, "<td class=\"n\">%.2f</td>", 1e6 * r->measured);
     else
       buf_puts(out, "<td></td>");
-    buf_printf(
-        out,
-        "<td>%s</td><td class=\"n\">%d</td><td class=\"n\">%d</td><td class=\"n\">%d</td></tr>\n",
-        model_bound_name(r->binding), r->registers, r->shared_bytes, r->blocks_sm);
+    buf_printf(out,
+               "<td>%s</td><td class=\"n\">%d</td><td class=\"n\">%d</td><td class=\"n\">%d</td>",
+               model_bound_name(r->binding), r->registers, r->shared_bytes, r->blocks_sm);
+    for (int f = 0; f < (t->has_figures ? FIGURE_COUNT : 0); ++f)
+      buf_printf(out, "<td class=\"n\">%s</td>", sweep_figure_text(r, (sweep_figure)f, scratch));
+    buf_puts(out, "</tr>\n");
   }
   buf_puts(out, "</tbody></table></div>\n");
 }

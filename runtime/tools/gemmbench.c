@@ -5,6 +5,8 @@
  * (../lib/gemmgen, ../include/gemmgen), else in GEMMGEN_HOME. The program it builds takes the
  * options of gemmbench but DIR and stands alone: it may be carried to another machine.
  */
+#include "sweep.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
@@ -42,6 +44,9 @@ static const char usage[] =
     "  --repeats N        rounds of A B B A blocks (default 5; 0: check only)\n"
     "  --min-ms MS        length of a block (default 100)\n"
     "  --device N         CUDA ordinal (default 0)\n"
+    "  --sweep            CSV of every kernel: times, registers, spills, code, nvcc's seconds,\n"
+    "                     instructions, conflicts (gemmgen explain --sweep --measured reads it)\n"
+    "  --no-run           with --sweep: all but the times, without a GPU\n"
     "  --build BUILD      build there and keep it (default: a temporary folder)\n"
     "  --build-only       print the path of the program in BUILD, which takes these options\n"
     "  --jobs N           compile N kernels at once (default: one per core)\n"
@@ -52,7 +57,9 @@ static const char usage[] =
 
 typedef struct command {
   const char *folder, *build, *jobs;
-  bool build_only;
+  bool build_only, sweep, no_run;
+  sweep_problem problems[SWEEP_PROBLEMS];
+  int problem_count;
   char *rest[ARGUMENTS];
   int rest_count;
 } command;
@@ -278,19 +285,31 @@ static int help(void) {
   return 0;
 }
 
+/* The program that is run says what is wrong with others. */
+static bool parse_problem(const char *text, sweep_problem *p) {
+  p->batch = 1;
+  return sscanf(text, "%lfx%lfx%lfx%lf", &p->m, &p->n, &p->k, &p->batch) >= 3;
+}
+
 static int parse(int argc, char **argv, command *c) {
   for (int i = 1; i < argc; ++i) {
     bool has_value = i + 1 < argc;
     if (strcmp(argv[i], "--build-only") == 0) {
       c->build_only = true;
+    } else if (strcmp(argv[i], "--sweep") == 0) {
+      c->sweep = true;
+    } else if (strcmp(argv[i], "--no-run") == 0) {
+      c->no_run = true;
     } else if (strcmp(argv[i], "--build") == 0 && has_value) {
       c->build = argv[++i];
     } else if (strcmp(argv[i], "--jobs") == 0 && has_value) {
       c->jobs = argv[++i];
     } else if (!c->folder && argv[i][0] != '-') {
       c->folder = argv[i];
-    } else if (c->rest_count + 2 < ARGUMENTS) {
+    } else if (c->rest_count + 4 < ARGUMENTS) {
       c->rest[++c->rest_count] = argv[i];
+      if (strcmp(argv[i], "--problem") == 0 && has_value && c->problem_count < SWEEP_PROBLEMS)
+        c->problem_count += parse_problem(argv[i + 1], &c->problems[c->problem_count]);
       /* The value of an option is not DIR. */
       static const char *const alone[] = {"--absmax",     "--all",  "--csv",
                                           "--fast-accum", "--json", "--residual"};
@@ -308,12 +327,59 @@ static int parse(int argc, char **argv, command *c) {
     complain("--build-only needs --build");
     return 1;
   }
+  if (c->no_run && !c->sweep) {
+    complain("--no-run needs --sweep");
+    return 1;
+  }
+  if (c->sweep && c->build_only) {
+    complain("--sweep and --build-only exclude each other");
+    return 1;
+  }
   if (!is_file("%s/gg_table.c", c->folder) || !is_file("%s/CMakeLists.txt", c->folder)) {
     complain("%s: holds no gg_table.c and CMakeLists.txt; is it a folder gemmgen wrote?",
              c->folder);
     return 2;
   }
   return 0;
+}
+
+/* gemmgen beside this program; NULL: it is not there. */
+static const char *find_gemmgen(char path[PATH]) {
+  ssize_t n = readlink("/proc/self/exe", path, PATH - 1);
+  if (n <= 0) return NULL;
+  path[n] = '\0';
+  char *slash = strrchr(path, '/');
+  if (!slash || (size_t)(slash - path) + sizeof "/gemmgen" > PATH) return NULL;
+  memcpy(slash, "/gemmgen", sizeof "/gemmgen");
+  return access(path, X_OK) == 0 ? path : NULL;
+}
+
+/* The table of every kernel; measures first, unless that is not wanted. */
+static int sweep(command *c, const char *build) {
+  char program[PATH], times[PATH], gemmgen[PATH];
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  int jobs = c->jobs ? atoi(c->jobs) : (int)cores;
+  sweep_job job = {.folder = c->folder,
+                   .scratch = build,
+                   .nvcc = nvcc(),
+                   .gemmgen = find_gemmgen(gemmgen),
+                   .jobs = jobs > 0 ? jobs : 1,
+                   .problem_count = c->problem_count};
+  memcpy(job.problems, c->problems, sizeof job.problems);
+  if (!job.gemmgen) complain("gemmgen is not beside this program; no conflicts are counted");
+  if (!c->no_run) {
+    if (!build_program(c, build, program) || !join(times, "%s/times.csv", build)) return 3;
+    c->rest[0] = program;
+    c->rest[++c->rest_count] = (char *)(size_t) "--all";
+    c->rest[++c->rest_count] = (char *)(size_t) "--csv";
+    int code = run(c->rest, times);
+    if (code != 0) {
+      show(times);
+      return code < 0 ? 3 : code;
+    }
+    job.times = times;
+  }
+  return sweep_run(&job);
 }
 
 int main(int argc, char **argv) {
@@ -324,9 +390,12 @@ int main(int argc, char **argv) {
   if (code != 0) return code;
 
   char build[PATH] = "", program[PATH] = "";
-  code = make_build(&c, build) && build_program(&c, build, program) ? 0 : 3;
+  if (c.sweep)
+    code = make_build(&c, build) ? sweep(&c, build) : 3;
+  else
+    code = make_build(&c, build) && build_program(&c, build, program) ? 0 : 3;
   if (code == 0 && c.build_only) puts(program);
-  if (code == 0 && !c.build_only) {
+  if (code == 0 && !c.build_only && !c.sweep) {
     c.rest[0] = program;
     code = run(c.rest, NULL);
     if (code < 0) code = 3;

@@ -36,10 +36,10 @@ target_include_directories(gemmgen_bench PRIVATE
   ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/..)
 target_link_libraries(gemmgen_bench PUBLIC gemmgen_runtime)
 
-add_executable(gemmbench gemmbench.c)
+add_executable(gemmbench gemmbench.c sweep.c)
 set_target_properties(gemmbench PROPERTIES C_STANDARD 11)
 target_compile_definitions(gemmbench PRIVATE
-  _XOPEN_SOURCE=700 GEMMBENCH_NVCC="${CUDAToolkit_NVCC_EXECUTABLE}")
+  _XOPEN_SOURCE=700 _DEFAULT_SOURCE GEMMBENCH_NVCC="${CUDAToolkit_NVCC_EXECUTABLE}")
 add_dependencies(gemmbench gemmgen_bench)
 
 if(TARGET CUDA::cublasLt)

@@ -73,24 +73,35 @@ const off = figures.flatMap(s => { const b = s.viewBox.baseVal; return [...s.que
   .filter(e => { const x = e.getBBox(); return !e.hasAttribute("transform") && (x.x < -1 || x.y < -1 ||
     x.x + x.width > b.width + 1 || x.y + x.height > b.height + 1); }).map(e => e.textContent || e.tagName); });
 const light = getComputedStyle(document.body).backgroundColor;
-document.title = `wide=${wide} figures=${figures.length} empty=${empty} off=${off.length} ${off[0] || ""} background=${light}`;
+document.querySelectorAll("details").forEach(d => d.open = true);
+const reached = [...document.querySelectorAll("a[href],summary,[tabindex]")].filter(e => e.tabIndex >= 0 && e.getClientRects().length);
+const lost = reached.filter(e => { e.focus(); return document.activeElement !== e || e.tabIndex !== 0; }).length;
+const dead = [...document.querySelectorAll('a[href^="#"]')].filter(a => !document.getElementById(a.hash.slice(1))).length;
+const fetched = performance.getEntriesByType("resource").length;
+document.title = `wide=${wide} figures=${figures.length} empty=${empty} off=${off.length} ${off[0] || ""} background=${light}` +
+  ` keyboard=${reached.length > 9} lost=${lost} dead=${dead} fetched=${fetched} width=${window.innerWidth}`;
 </script></body>"""
 open("probe.html", "w", encoding="utf-8").write(page.replace("</body>", script))
 PY
   timeout 100 "$chromium" --headless=new --no-sandbox --disable-gpu --window-size="$width",900 "$@" \
-    --dump-dom "file://$work/probe.html" 2>/dev/null | grep -o '<title>wide=[^<]*' | sed 's/<title>//'
+    --enable-logging=stderr --dump-dom "file://$work/probe.html" 2>console | grep -o '<title>wide=[^<]*' | sed 's/<title>//'
 }
 
 failed=0
 expect() { # FINDINGS TEXT
   case $1 in *"$2"*) ;; *) echo "FAILED: not '$2': $1"; failed=1 ;; esac
 }
-phone=$(probe 500)
+phone=$(probe 390)
 [ -n "$phone" ] || { echo "html: Chromium does not run here: the page was not shown"; exit 0; }
 expect "$phone" "wide=false"
 expect "$phone" "empty=0"
 expect "$phone" "off=0 "
 expect "$phone" "background=rgb(255, 255, 255)"
+expect "$phone" "keyboard=true lost=0 dead=0 fetched=0"
+if grep "CONSOLE" console; then # what the page itself says: errors, and what it could not load
+  echo "FAILED: the page writes to the console"
+  failed=1
+fi
 expect "$(probe 1400)" "wide=false"
 expect "$(probe 1400 --blink-settings=preferredColorScheme=0)" "background=rgb(22, 24, 27)"
 timeout 100 "$chromium" --headless=new --no-sandbox --disable-gpu --print-to-pdf="$work/page.pdf" \
