@@ -72,6 +72,14 @@ static void put_intensity(const sheet *s, buf *out) {
 static void put_shared(const sheet *s, buf *out) {
   const model_kernel *k = &s->model;
   buf_puts(out, "2  Shared memory to registers\n");
+  if (model_shares_k(k)) {
+    buf_printf(
+        out,
+        "   none: a thread loads %d B of B and of each of %d rows of A, and keeps its sums in "
+        "registers\n",
+        k->vector * k->element, k->thread_m);
+    return;
+  }
   if (k->family == MODEL_NAIVE) {
     buf_printf(
         out,
@@ -211,7 +219,8 @@ static void put_latency(const sheet *s, buf *out) {
       l.latency, s->gpu->hbm_gbs, s->gpu->sms, sheet_bytes(l.needed, text[0]));
   if (k->family == MODEL_NAIVE) {
     buf_printf(out, "   -> %d loads a thread and %d threads an SM: %s at most are in flight\n",
-               2 * k->unroll_k, k->threads * k->blocks_sm, sheet_bytes(l.in_flight, text[0]));
+               (model_shares_k(k) ? 1 : 2) * k->unroll_k / k->vector, k->threads * k->blocks_sm,
+               sheet_bytes(l.in_flight, text[0]));
     return;
   }
   buf_printf(out, "   provided  %d stage%s of %s x %d block%s = %s\n",

@@ -27,6 +27,8 @@ static const plan_family families[FAMILY_COUNT] = {
     {"smem.cu.lua", plan_make_smem, plan_takes_smem,
      "one output a thread, one element a copy; leave it out or use family simt"},
     {"simt.cu.lua", plan_make_simt, plan_takes_simt, "it has no tensor cores; leave it out"},
+    {"gemv.cu.lua", plan_make_gemv, plan_takes_gemv,
+     "a block has a row of B and all of its k; leave it out"},
     {"wmma.cu.lua", plan_make_wmma, plan_takes_wmma,
      "warps hold fragments, whose registers wmma lays out; leave it out"},
     {"mma.cu.lua", plan_make_mma, plan_takes_mma,
@@ -373,6 +375,10 @@ void plan_common_end(plan_builder *b, const char *shape) {
   kernel_plan *p = b->plan;
   plan_occupancy(b);
   plan_set_peak(b);
+  if (!plan_is_pass(p) && p->family != FAMILY_GEMV)
+    SET(copy_gbs, plan_bandwidth(b, 885),
+        "0.885 of %d (measured of copies, H200: 4250 of 4800): no kernel reads and writes faster",
+        b->gpu->hbm_gbs);
   if (b->result != PLAN_OK) return;
   buf name = {0};
   buf_printf(&name, "sm%d%s_%s_", p->arch, p->arch_suffix == 'a' ? "a" : "",
@@ -523,11 +529,12 @@ bool plan_is_outside(plan_field f) {
 }
 
 void plan_hash(const kernel_plan *p, char out[65]) {
+  char scratch[32];
   buf text = {0};
   spec_print(p->spec, &text);
   for (int i = 0; i < PLAN_FIELD_COUNT; ++i)
     if (p->why[i] != NULL && !plan_is_outside((plan_field)i))
-      buf_printf(&text, "%s = %d\n", fields[i].name, plan_value(p, (plan_field)i));
+      buf_printf(&text, "%s = %s\n", fields[i].name, plan_value_text(p, (plan_field)i, scratch));
   sha256_hex(text.data ? text.data : "", text.size, out);
   buf_free(&text);
 }

@@ -166,7 +166,7 @@ typedef enum fragment_load {
   X(repack, "bool", "passes over operands that it cannot take stand beside it")                    \
   X(split, "bool", "a kernel of raw sums and a pass that adds parts of k up stand beside it")      \
   X(sm_gflops, "GFLOP/s", "of one SM that speed 1000 stands for")                                  \
-  X(copy_gbs, "GB/s", "read and written by a pass over an operand")                                \
+  X(copy_gbs, "GB/s", "read and written, at most")                                                 \
   X(overhead_ns, "ns", "that a pass costs besides its bytes")                                      \
   X(partial_percent, "percent", "of a full tile's time that any tile of a pass takes")             \
   X(blocks_sm, "blocks/SM", "that fit")                                                            \

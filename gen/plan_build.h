@@ -28,13 +28,15 @@ const plan_family *plan_family_of(int family);
 void plan_make_naive(plan_builder *b);
 void plan_make_smem(plan_builder *b);
 void plan_make_simt(plan_builder *b);
+void plan_make_gemv(plan_builder *b);
 void plan_make_wmma(plan_builder *b);
 void plan_make_mma(plan_builder *b);
 void plan_make_wgmma(plan_builder *b);
 void plan_make_repack(plan_builder *b);
 void plan_make_reduce(plan_builder *b);
-extern const spec_field plan_takes_naive[], plan_takes_smem[], plan_takes_simt[], plan_takes_wmma[],
-    plan_takes_mma[], plan_takes_wgmma[], plan_takes_repack[], plan_takes_reduce[];
+extern const spec_field plan_takes_naive[], plan_takes_smem[], plan_takes_simt[], plan_takes_gemv[],
+    plan_takes_wmma[], plan_takes_mma[], plan_takes_wgmma[], plan_takes_repack[],
+    plan_takes_reduce[];
 
 /* Refuses other A, B and sums than f32 or f64, and C or D that the sums do not convert to. */
 void plan_require_types(plan_builder *b);
@@ -81,6 +83,8 @@ gpu_unit plan_unit(const kernel_plan *p);
 /* sm_gflops: what speed 1000 is, so that passes over operands, which take time and no FLOP, can be
  * weighed. */
 void plan_set_peak(plan_builder *b);
+/* A share of the GPU's memory bandwidth, in GB/s: at least 1. */
+int plan_bandwidth(const plan_builder *b, int per_mille);
 /* The speed of a kernel on CUDA cores, given per mille of their own fastest, beside the kernels of
  * the unit that multiplies its types fastest. */
 int plan_core_speed(const plan_builder *b, int speed);

@@ -8,7 +8,8 @@
 /* ORDER FAMILY */
 static const int families[] = {
     [FAMILY_NAIVE] = MODEL_NAIVE, [FAMILY_SMEM] = MODEL_SMEM, [FAMILY_SIMT] = MODEL_SIMT,
-    [FAMILY_WMMA] = MODEL_WMMA,   [FAMILY_MMA] = MODEL_MMA,   [FAMILY_WGMMA] = MODEL_WGMMA,
+    [FAMILY_GEMV] = MODEL_NAIVE,  [FAMILY_WMMA] = MODEL_WMMA, [FAMILY_MMA] = MODEL_MMA,
+    [FAMILY_WGMMA] = MODEL_WGMMA,
 };
 /* Passes, the last ones, multiply nothing. */
 _Static_assert(sizeof families / sizeof *families == FAMILY_REPACK, "each product has a model");

@@ -25,7 +25,7 @@ static gpu_unit core_unit(int type) {
 }
 
 gpu_unit plan_unit(const kernel_plan *p) {
-  bool cores = p->family == FAMILY_NAIVE || p->family == FAMILY_SMEM || p->family == FAMILY_SIMT;
+  bool cores = p->family <= FAMILY_GEMV; /* ORDER FAMILY: then come those of tensor cores */
   return cores ? core_unit(p->type_acc) : plan_tensor_unit(p->type_a);
 }
 
@@ -35,6 +35,11 @@ static gpu_unit measure_of(const plan_builder *b) {
   int type = b->plan->type_a;
   gpu_unit tensor = plan_tensor_unit(type);
   return type != GG_F32 && gpu_rate(b->gpu, tensor) ? tensor : core_unit(type);
+}
+
+int plan_bandwidth(const plan_builder *b, int per_mille) {
+  int gbs = (int)((long long)b->gpu->hbm_gbs * per_mille / 1000);
+  return gbs > 1 ? gbs : 1;
 }
 
 void plan_set_peak(plan_builder *b) {

@@ -72,8 +72,7 @@ void plan_make_reduce(plan_builder *b) {
   SET(multiple_n, 1, "guarded");
   SET(multiple_k, 1, "any number of parts");
   SET(min_k, 0, "the loop may run zero times");
-  int gbs = (int)((long long)b->gpu->hbm_gbs * 885 / 1000);
-  SET(copy_gbs, gbs > 1 ? gbs : 1,
+  SET(copy_gbs, plan_bandwidth(b, 885),
       "as a copy's: 0.885 of %d (measured, H200: 4250 of 4800); parts still in L2 come faster",
       b->gpu->hbm_gbs);
   SET(overhead_ns, 2000, "as a copy's: launch, first loads and last stores (measured, H200)");

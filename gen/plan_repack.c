@@ -49,12 +49,6 @@ static void set_blocks(plan_builder *b, int wanted) {
            "%d B in flight a block cover the memory's latency", BLOCK * b->plan->copies_a * CHUNK);
 }
 
-/* A share of the memory's bandwidth, at least 1 GB/s. */
-static int bandwidth(const plan_builder *b, int per_mille) {
-  int gbs = (int)((long long)b->gpu->hbm_gbs * per_mille / 1000);
-  return gbs > 1 ? gbs : 1;
-}
-
 /* Lanes along a row: a warp for the longest runs, 8 where rows are short. */
 static void choose_rows(plan_builder *b, bool slim) {
   kernel_plan *p = b->plan;
@@ -68,7 +62,8 @@ static void choose_rows(plan_builder *b, bool slim) {
   set_blocks(b, 4);
   SET(shared_bytes, 0, "shuffles");
   SET(swizzle, 0, "no shared memory");
-  SET(copy_gbs, bandwidth(b, 885), "0.885 of %d (measured, H200: 4250 of 4800)", b->gpu->hbm_gbs);
+  SET(copy_gbs, plan_bandwidth(b, 885), "0.885 of %d (measured, H200: 4250 of 4800)",
+      b->gpu->hbm_gbs);
   SET(partial_percent, 38, "instructions, not bytes, take the time of short rows (measured, H200)");
 }
 
@@ -89,7 +84,8 @@ static void choose_square(plan_builder *b) {
   SET(shared_bytes, p->tile_m * row, "%d rows x %d B", p->tile_m, row);
   SET(swizzle, 1, "16-byte chunks XOR (row / %d mod 8): no bank is asked twice either way",
       CHUNK / p->element);
-  SET(copy_gbs, bandwidth(b, 720), "0.72 of %d (measured, H200: 3450 of 4800)", b->gpu->hbm_gbs);
+  SET(copy_gbs, plan_bandwidth(b, 720), "0.72 of %d (measured, H200: 3450 of 4800)",
+      b->gpu->hbm_gbs);
   SET(partial_percent, 80, "a tile's rows and columns are walked all the same (measured, H200)");
 }
 

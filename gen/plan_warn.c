@@ -138,7 +138,8 @@ static void warn_rolled(const kernel_plan *p, diag *d) {
 static void warn_types(const kernel_plan *p, const model_kernel *k, diag *d) {
   const kernel_spec *s = p->spec;
   const gpu_facts *g = &s->gpu;
-  if (gpu_unit_is_tensor((gpu_unit)k->unit)) return;
+  /* Few rows wait for memory, whatever multiplies. */
+  if (gpu_unit_is_tensor((gpu_unit)k->unit) || p->family == FAMILY_GEMV) return;
   gpu_unit tensor = plan_tensor_unit(p->type_a);
   double now = gpu_peak(g, (gpu_unit)k->unit), then = gpu_peak(g, tensor);
   bool bf16_missing = p->type_a == GG_BF16 && g->arch < 80;

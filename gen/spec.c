@@ -17,7 +17,7 @@ static const spec_field_info fields[SPEC_FIELD_COUNT] = {
 };
 
 /* ORDER FAMILY, DTYPE, LAYOUT, ORDER, ALONG, SCHEDULE, BIAS, ACTIVATION, SCALING: by value. */
-static const char *const family_names[FAMILY_COUNT] = {"naive", "smem",  "simt",   "wmma",
+static const char *const family_names[FAMILY_COUNT] = {"naive", "smem",  "simt",   "gemv",  "wmma",
                                                        "mma",   "wgmma", "repack", "reduce"};
 static const char *const layout_names[] = {"nn", "nt", "tn", "tt"};
 static const char *const order_names[] = {"row", "column", "serpentine"};

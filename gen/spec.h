@@ -21,6 +21,7 @@ typedef enum spec_family {
   FAMILY_NAIVE,
   FAMILY_SMEM,
   FAMILY_SIMT,
+  FAMILY_GEMV,
   FAMILY_WMMA,
   FAMILY_MMA,
   FAMILY_WGMMA,

@@ -197,8 +197,8 @@ typedef struct gg_kernel {
   const char *symbol; /* with prefix: the name of the device function */
   const char *file;   /* source, relative to the folder of the table */
   gg_entry entry;
-  const char
-      *family; /* one of "naive", "smem", "simt", "wmma", "mma", "wgmma", "repack", "reduce" */
+  const char *family; /* one of "naive", "smem", "simt", "gemv", "wmma", "mma", "wgmma", "repack",
+                         "reduce" */
   gg_kind kind;
 
   int arch;         /* compute capability x 10: 90 */
@@ -243,9 +243,11 @@ typedef struct gg_kernel {
    * expression above, e, into nanoseconds, 2000 * m * n * batch * e / (SMs * sm_gflops), so that
    * the time of REPACK and REDUCE rows can be added:
    *   overhead_ns + (bytes read + bytes written) / copy_gbs
-   * with partial_percent of the tiles' whole bytes where that is more. */
+   * with partial_percent of the tiles' whole bytes where that is more. A GEMM row with copy_gbs is
+   * bound by memory as well: with f the time of A, B and D, each once (B for each tile along m
+   * where tile_n is 1), at copy_gbs, its time is (e^4 + f^4)^(1/4). */
   int sm_gflops;
-  int copy_gbs;        /* REPACK, REDUCE: 10^9 bytes a second; else 0 */
+  int copy_gbs;        /* 10^9 bytes a second, read and written; 0: not known, or in speed */
   int overhead_ns;     /* REPACK, REDUCE: from the launch before to the first byte; else 0 */
   int partial_percent; /* REPACK: of a full tile's time that any tile takes; else 0 */
 

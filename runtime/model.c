@@ -27,6 +27,10 @@ double model_warps(const model_kernel *k) {
   return (double)k->threads / MODEL_WARP;
 }
 
+bool model_shares_k(const model_kernel *k) {
+  return k->family == MODEL_NAIVE && k->k_slices > 1;
+}
+
 double model_steps(const model_kernel *k) {
   double one = model_on_tensor_cores(k) && k->inst_k > 0 ? k->inst_k : 1;
   return k->tile_k / one / k->k_slices;
@@ -41,6 +45,9 @@ static void warp_tile(const model_kernel *k, double *m, double *n) {
   } else if (model_on_tensor_cores(k)) {
     *m = k->warp_m;
     *n = k->warp_n;
+  } else if (model_shares_k(k)) {
+    *m = k->thread_m; /* of each lane's part of k */
+    *n = k->thread_n * MODEL_WARP;
   } else if (k->family == MODEL_SIMT) {
     *m = k->lanes_m * k->thread_m;
     *n = k->lanes_n * k->thread_n;
@@ -242,9 +249,11 @@ static double fragment_loads(const model_kernel *k, double *words) {
     *words = k->vector * k->element / 4.0;
     return (double)(k->thread_m + k->thread_n) / k->vector;
   case MODEL_SMEM:
-  case MODEL_NAIVE:
     *words = k->element < 4 ? 1 : k->element / 4.0;
     return 2;
+  case MODEL_NAIVE:
+    *words = k->element < 4 ? 1 : k->element / 4.0;
+    return (double)(k->thread_m + k->thread_n) / k->vector;
   }
   return 0;
 }

@@ -94,6 +94,10 @@ typedef struct model_problem {
 
 /* -- 1. Arithmetic intensity ------------------------------------------------------------------ */
 
+/* Operands straight from global memory: do a block's threads share the k of each output (family
+ * gemv)? */
+bool model_shares_k(const model_kernel *k);
+
 /* 2 m n k batch. */
 double model_flop(const model_problem *p);
 /* A and B, each once; with_d: D written once as well. Bytes. */

@@ -42,6 +42,8 @@ static double lines(double count, double element, bool along_k) {
 }
 
 static double naive_waves(const model_constants *c, const model_kernel *k) {
+  if (model_shares_k(k)) /* whole lines */
+    return (k->thread_m + k->thread_n) * (double)k->element * MODEL_WARP / MODEL_WAVEFRONT;
   double n = k->tile_n < MODEL_WARP ? k->tile_n : MODEL_WARP, m = MODEL_WARP / n;
   double touched = lines(m, k->element, k->along_k_a) + lines(n, k->element, k->along_k_b);
   return 2 * c->ldg_waves + touched * c->line_waves;
@@ -79,6 +81,7 @@ static double ring_cycles(const model_constants *c, const model_kernel *k, const
 /* The unrolled loads of family naive wait for L2 together, unless they find their line in L1: along
  * k a line holds several steps, across it each step has its own. */
 static double naive_chain(const model_constants *c, const model_kernel *k) {
+  if (model_shares_k(k)) return c->latency_cycles; /* of a round of loads */
   double line = (double)k->tile_k * k->element / MODEL_WAVEFRONT;
   double misses = k->along_k_a && k->along_k_b ? line : 1;
   return c->shared_latency + c->load_cycles * misses;
@@ -130,7 +133,7 @@ model_latency model_latency_of(const model_kernel *k, const gpu_facts *g) {
   model_step s = model_step_of(c, k, g, NULL);
   double bytes_cycle = 1e3 * g->hbm_gbs / g->boost_mhz / g->sms;
   if (k->family == MODEL_NAIVE)
-    l.in_flight = 2.0 * k->unroll_k * k->element * k->threads * blocks;
+    l.in_flight = (model_shares_k(k) ? 1.0 : 2.0) * k->unroll_k * k->element * k->threads * blocks;
   else
     l.in_flight = (k->stages > 1 ? k->stages - 1 : 1) * (double)k->stage_bytes * blocks;
   l.needed = l.latency * bytes_cycle;

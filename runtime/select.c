@@ -180,6 +180,24 @@ static double tiles_along(gg_i64 extent, int tile, int cluster) {
   return cluster > 1 ? ceil(tiles / cluster) * cluster : tiles;
 }
 
+/* The time of A, B and D, each once, in the unit of ggi_row_time; 0: nothing is known of it. */
+static double memory_time(const gg_kernel *r, const ggi_call *c, const gg_device_info *device) {
+  double outputs = (double)c->m * (double)c->n * (double)c->batch;
+  if (r->copy_gbs <= 0 || r->sm_gflops <= 0 || outputs <= 0) return 0;
+  const double elements[3] = {(double)c->m * (double)c->k, (double)c->k * (double)c->n,
+                              (double)c->m * (double)c->n};
+  const int bytes[3] = {ggi_dtype_bytes(c->type_a), ggi_dtype_bytes(c->type_b),
+                        ggi_dtype_bytes(c->type_d)};
+  double sum = 0;
+  for (int i = 0; i < 3; ++i) {
+    bool shared = c->batch > 1 && c->stride[i == 2 ? 3 : i] == 0;
+    bool again = i == 1 && r->tile_n == 1;
+    double times = again ? (double)((c->m + r->tile_m - 1) / r->tile_m) : 1;
+    sum += elements[i] * bytes[i] * times * (shared ? 1 : (double)c->batch);
+  }
+  return sum / r->copy_gbs * device->sms * r->sm_gflops / (2000 * outputs);
+}
+
 double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_info *device) {
   const gg_kernel *r = row;
   double parts = r->cluster_k > 1 ? r->cluster_k : 1, sms = device->sms > 0 ? device->sms : 1;
@@ -193,7 +211,10 @@ double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_
   double speed = r->speed > 0 ? r->speed : 1, loss = r->wave_loss_percent / 100.0;
   double overhead = parts * r->overhead_k;
   if (r->persistent && waves > 1) overhead *= (1 + OVERLAPPED * (waves - 1)) / waves;
-  return ((double)call->k + overhead) / speed * (1 - loss + loss / share);
+  double own = ((double)call->k + overhead) / speed * (1 - loss + loss / share);
+  double memory = memory_time(r, call, device), larger = own > memory ? own : memory;
+  /* Smooth, so that of kernels that all wait for memory the one with less to do comes first. */
+  return larger > 0 ? larger * pow(pow(own / larger, 4) + pow(memory / larger, 4), 0.25) : 0;
 }
 
 /* Everything but the row's kind. */

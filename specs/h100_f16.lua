@@ -53,6 +53,11 @@ tile(128, 192, 5, 985, 425, { layout = nt, persistent = false })
 tile(192, 200, 4, 986, 400, { layout = nt, persistent = false })
 tile(128, 96, 8, 860, 525, { layout = nt, persistent = false })
 
+-- Up to 4 rows (decoding): B is read once, as fast as memory gives it.
+for _, rows in ipairs { 1, 2, 4 } do
+  gemm { family = "gemv", dtype = "f16", layout = nt, tile = { m = rows } }
+end
+
 -- Few tiles and long k: the blocks of a cluster share a tile's k and add up through shared memory.
 tile(128, 256, 4, 978, 575, { layout = nt, split = 2 })
 tile(128, 64, 9, 576, 900, { layout = nt, split = 8 })

@@ -34,6 +34,8 @@ local function about(p, job)
     local blocks = cluster(p)
     share = ("stages %d  warpgroups %d + 1%s"):format(p.stages, p.groups,
       blocks > 1 and ("  cluster %dx%dx%d"):format(p.cluster_m, p.cluster_n, p.cluster_k) or "")
+  elseif p.family == "gemv" then
+    share = ("k over %d threads, %d a load"):format(p.threads, p.vector)
   elseif p.family == "wmma" or p.family == "mma" then
     share = ("stages %d  warp %dx%d"):format(p.stages, p.warp_m, p.warp_n)
   else

@@ -7,10 +7,12 @@ local raster = {}
 
 -- Lines that define batch, m0 and n0 (first row and column of the block's tile).
 function raster.coordinates(p)
-  local lines = {
-    ("const unsigned tiles_m = (unsigned)((p.m + %d) / %d);"):format(p.tile_m - 1, p.tile_m),
-    ("const unsigned tiles_n = (unsigned)((p.n + %d) / %d);"):format(p.tile_n - 1, p.tile_n),
-  }
+  local lines = {}
+  for _, x in ipairs { "m", "n" } do
+    local tile = p["tile_" .. x]
+    local count = tile > 1 and ("((p.%s + %d) / %d)"):format(x, tile - 1, tile) or "p." .. x
+    lines[#lines + 1] = ("const unsigned tiles_%s = (unsigned)%s;"):format(x, count)
+  end
   return names.append(lines, raster.tile(p, "blockIdx.x"))
 end
 

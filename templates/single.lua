@@ -17,8 +17,10 @@ function single.leave(p, row, column)
   return { ("if (%s >= p.m || %s >= p.n) return;"):format(row, column) }
 end
 
--- What follows the sum: acc is the accumulator, of acc_type; row and column name the output's place.
-function single.epilogue(p, acc, acc_type, row, column)
+-- What follows the sum: acc is the accumulator, of acc_type; row and column name the output's place. guard: the
+-- condition under which the thread has one; nil: it has, unless it had to stay.
+function single.epilogue(p, acc, acc_type, row, column, guard)
+  guard = guard or single.all_stay(p) and inside(row, column)
   local lines, indent = {}, ""
   local function add(text) lines[#lines + 1] = indent .. text end
   local function each(list)
@@ -31,8 +33,8 @@ function single.epilogue(p, acc, acc_type, row, column)
       operand, stride, row, ld, column))
   end
   each(steps.declare(p))
-  if single.all_stay(p) then
-    add(("if (%s) {"):format(inside(row, column)))
+  if guard then
+    add(("if (%s) {"):format(guard))
     indent = "  "
   end
   each(steps.row(p, "", row))
@@ -54,7 +56,7 @@ function single.epilogue(p, acc, acc_type, row, column)
   add(("gg_st_%s((%s *)p.d + batch * p.stride_d + %s * p.ldd + %s, %s);"):format(names.memory_name(p.type_d),
     names.memory_type(p.type_d), row, column, names.narrowed(p.type_d, "x", p.type_epilogue)))
   indent = ""
-  if single.all_stay(p) then add("}") end
+  if guard then add("}") end
   each(steps.finish(p))
   return lines
 end

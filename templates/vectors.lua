@@ -42,15 +42,15 @@ function vectors.elements(dtype, v, name)
   return elements
 end
 
--- Lines that load v elements of dtype by gg_ld from `address` into words called `name`0 .., where
--- condition, if there is one, holds: else they are zero. Also the elements.
-function vectors.load(dtype, v, name, address, condition)
+-- Lines that load v elements of dtype by `primitive` (gg_ld unless given) from `address` into words called
+-- `name`0 .., where condition, if there is one, holds: else they are zero. Also the elements.
+function vectors.load(dtype, v, name, address, condition, primitive)
   local suffix, c_type, n = vectors.words(dtype, v)
   local items = {}
   for w = 0, n - 1 do items[w + 1] = name .. w .. (condition and " = " .. names.memory_zero(dtype) or "") end
   return {
     ("%s %s;"):format(c_type, table.concat(items, ", ")),
-    ("%sgg_ld_%s(%s, %s);"):format(condition and ("if (%s) "):format(condition) or "", suffix,
+    ("%s%s_%s(%s, %s);"):format(condition and ("if (%s) "):format(condition) or "", primitive or "gg_ld", suffix,
       names.list("&" .. name, 0, n - 1), vectors.pointer(dtype, v, address, "const ")),
   }, vectors.elements(dtype, v, name)
 end

@@ -12,6 +12,8 @@ import re
 import sys
 
 FIELDS = ("tile_m", "tile_n", "cluster_k", "speed", "wave_loss_percent", "overhead_k", "persistent")
+OPTIONAL = ("sm_gflops", "copy_gbs")  # 0 where the table has not
+BYTES = {"f64": 8, "f32": 4, "tf32": 4, "f16": 2, "bf16": 2}  # others: 1
 OVERLAPPED = 0.25  # of the overhead that a persistent block's further tiles pay (runtime/select.c)
 
 
@@ -22,10 +24,13 @@ def rows_of(path):
     for part in re.split(r"(?=\{\.name = )", text)[1:]:
         name = re.match(r'\{\.name = "([^"]*)"', part).group(1)
         rows[name] = {f: int(re.search(r"\.%s = (-?\d+)" % f, part).group(1)) for f in FIELDS}
+        for f in OPTIONAL:
+            found = re.search(r"\.%s = (-?\d+)" % f, part)
+            rows[name][f] = int(found.group(1)) if found else 0
     return rows
 
 
-def predicted(row, m, n, k, batch, sms):
+def predicted(row, m, n, k, batch, sms, element):
     """The expression at gg_kernel.speed (runtime/gg_kernel.h)."""
     parts = max(row["cluster_k"], 1)
     tiles = math.ceil(m / row["tile_m"]) * math.ceil(n / row["tile_n"])
@@ -35,16 +40,22 @@ def predicted(row, m, n, k, batch, sms):
     overhead = parts * row["overhead_k"]
     if row["persistent"] and waves > 1:
         overhead *= (1 + OVERLAPPED * (waves - 1)) / waves
-    return (k + overhead) / max(row["speed"], 1) * (1 - loss + loss / share)
+    own = (k + overhead) / max(row["speed"], 1) * (1 - loss + loss / share)
+    if row["copy_gbs"] <= 0 or row["sm_gflops"] <= 0:
+        return own
+    # D has the type of A and B, which is true of the tables that docs/dispatch.md is about.
+    ns = (m * k + k * n + m * n) * batch * element / row["copy_gbs"]
+    memory = ns * sms * row["sm_gflops"] / (2000 * m * n * batch)
+    return (own ** 4 + memory ** 4) ** 0.25
 
 
 def problems_of(path):
-    """(name, layout, m, n, k, batch) -> {kernel: microseconds}."""
+    """(name, layout, dtype, m, n, k, batch) -> {kernel: microseconds}."""
     problems = {}
     with open(path, encoding="utf-8") as file:
         for line in csv.DictReader(file):
             size = tuple(int(line[f]) for f in ("m", "n", "k", "batch"))
-            key = (line["name"], line["layout"]) + size
+            key = (line["name"], line["layout"], line["dtype"]) + size
             problems.setdefault(key, {})[line["kernel"]] = float(line["us"])
     return problems
 
@@ -65,11 +76,11 @@ def main():
     order = {name: i for i, name in enumerate(rows)}
     print("| problem | m x n x k x batch | chosen | us | best, where another | us | loss |")
     print("|---|---|---|---|---|---|---|")
-    for (name, layout, m, n, k, batch), times in problems_of(arguments.csv).items():
+    for (name, layout, dtype, m, n, k, batch), times in problems_of(arguments.csv).items():
         unknown = [kernel for kernel in times if kernel not in rows]
         if unknown:
             sys.exit(f"ranking.py: {arguments.table} has no kernel {unknown[0]}")
-        guess = {x: predicted(rows[x], m, n, k, batch, arguments.sms) for x in times}
+        guess = {x: predicted(rows[x], m, n, k, batch, arguments.sms, BYTES.get(dtype, 1)) for x in times}
         chosen = min(times, key=lambda x: (guess[x], order[x]))
         best = min(times, key=times.get)
         loss = times[chosen] / times[best] - 1

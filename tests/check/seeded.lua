@@ -4,6 +4,7 @@ local f32 = { a = "f32", b = "f32", d = "f32", acc = "f32" }
 local small = { m = 32, n = 32, k = 8, thread = { m = 4, n = 4 } }
 gemm { family = "naive", dtype = f32, layout = "nn" }
 gemm { family = "naive", dtype = "u8", layout = "nt", dispatch = { repack = true } }
+gemm { family = "gemv", dtype = "bf16", layout = "nt", tile = { m = 2 } }
 gemm { family = "smem", dtype = f32, layout = "nn", dispatch = { split = true } }
 gemm { family = "simt", dtype = f32, layout = { "nn", "tn" }, tile = small, stages = 3 }
 gemm { family = "simt", dtype = f32, layout = "nn", tile = small, stages = 1 }

@@ -10,6 +10,7 @@
 #include "faults_cluster.h"
 #include "faults_epilogue.h"
 #include "faults_few.h"
+#include "faults_gemv.h"
 #include "faults_mma.h"
 #include "faults_reduce.h"
 #include "faults_repack.h"
@@ -30,6 +31,7 @@ static const struct {
              {cluster_faults, LENGTH(cluster_faults)},
              {epilogue_faults, LENGTH(epilogue_faults)},
              {few_faults, LENGTH(few_faults)},
+             {gemv_faults, LENGTH(gemv_faults)},
              {mma_faults, LENGTH(mma_faults)},
              {reduce_faults, LENGTH(reduce_faults)},
              {repack_faults, LENGTH(repack_faults)},
@@ -37,9 +39,10 @@ static const struct {
              {wmma_faults, LENGTH(wmma_faults)}};
 
 enum {
-  ALL_FAULTS = LENGTH(faults) + LENGTH(few_faults) + LENGTH(cluster_faults) +
-               LENGTH(epilogue_faults) + LENGTH(mma_faults) + LENGTH(reduce_faults) +
-               LENGTH(repack_faults) + LENGTH(types_faults) + LENGTH(wmma_faults)
+  ALL_FAULTS = LENGTH(faults) + LENGTH(cluster_faults) + LENGTH(epilogue_faults) +
+               LENGTH(few_faults) + LENGTH(gemv_faults) + LENGTH(mma_faults) +
+               LENGTH(reduce_faults) + LENGTH(repack_faults) + LENGTH(types_faults) +
+               LENGTH(wmma_faults)
 };
 
 static const seeded_fault *fault(size_t i) {

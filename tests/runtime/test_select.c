@@ -165,6 +165,30 @@ static void predicted_time(void **s) {
   assert_true(fabs(ggi_row_time(&r, &c, &device) - 300 / (500 * share)) < 1e-9);
 }
 
+/* Memory: 256 x 256 x 256 of f32, three matrices of 256 KiB, at 100 GB/s. */
+static void memory_bound(void **s) {
+  (void)s;
+  ggi_call c = call();
+  gg_kernel r = row();
+  r.tile_m = r.tile_n = 16, r.speed = 500, r.wave_loss_percent = 0;
+  double own = 256 / 500.0;
+  r.copy_gbs = 100; /* but nothing is known of the unit */
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - own) < 1e-12);
+  r.sm_gflops = 40;
+  double unit = device.sms * 40 / (2000.0 * 256 * 256);
+  double memory = 3 * 262144 / 100.0 * unit;
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - pow(pow(own, 4) + pow(memory, 4), 0.25)) < 1e-9);
+  /* A row of B a block: B comes again for each of the 16 tiles along m. */
+  r.tile_n = 1;
+  memory = (2 + 16) * 262144 / 100.0 * unit;
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - pow(pow(own, 4) + pow(memory, 4), 0.25)) < 1e-9);
+  /* A batch that shares B. */
+  c.batch = 4;
+  c.stride[0] = c.stride[2] = c.stride[3] = 65536, c.stride[1] = 0;
+  memory = (4 + 16 + 4) * 262144 / 100.0 * unit / 4;
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - pow(pow(own, 4) + pow(memory, 4), 0.25)) < 1e-9);
+}
+
 /* What a tensor map cannot hold: the next row's call. */
 static void short_sums(void **s) {
   (void)s;
@@ -349,6 +373,7 @@ int main(void) {
       cmocka_unit_test(epilogues),
       cmocka_unit_test(residual_alignment),
       cmocka_unit_test(predicted_time),
+      cmocka_unit_test(memory_bound),
       cmocka_unit_test(least_time),
       cmocka_unit_test(pointers),
   };
