@@ -127,7 +127,9 @@ void ggi_emu_copies_source(emu_world *w, const void *p, unsigned bytes, unsigned
   const emu_copies *q = &w->current->copies;
   for (uint32_t i = 0; i < q->count; i++) {
     const emu_copy *c = &q->copy[q->first + i];
-    if ((const uint8_t *)p < c->from + c->bytes && c->from < (const uint8_t *)p + bytes)
+    /* A copy of 0 bytes has no source, wherever it points. */
+    if (c->bytes > 0 && (const uint8_t *)p < c->from + c->bytes &&
+        c->from < (const uint8_t *)p + bytes)
       ggi_emu_report_access(w, GG_EMU_MISSING_WAIT, line, c->line, op,
                             "writes the source of its copy of line %d, which is in flight",
                             c->line);

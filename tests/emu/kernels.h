@@ -18,7 +18,7 @@ kernel access_ids, access_pattern;
 kernel raw, raw_ok, war, war_ok, waw, neighbours_ok, split_ok, uninitialised, uninitialised_part;
 kernel warp_exchange, warp_exchange_ok, producer_ok, producer_late_write, late_read;
 kernel copy_no_wait, copy_too_few, copy_no_commit, copy_no_barrier, copy_ok, copy_onto_read;
-kernel copy_twice, copy_source;
+kernel copy_twice, copy_source, copy_of_nothing;
 kernel global_two_writers, global_reader, global_ldg_own, global_copy_own, global_own_ok;
 
 /* kernels_fault.c: addresses, barriers, exits. */

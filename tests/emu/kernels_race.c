@@ -257,6 +257,15 @@ void copy_source(const gg_args p) {
   gg_cp_async_wait_0();
 }
 
+/* A copy of 0 bytes that points into what is written. */
+void copy_of_nothing(const gg_args p) {
+  const unsigned t = threadIdx.x;
+  gg_cp_async_zfill_4(t * 4, (float *)p.d + t / 4 * 4 + 1, 0);
+  gg_cp_async_commit();
+  if (t % 4 == 0) gg_st_f32x4((float *)p.d + t, 1.0f, 2.0f, 3.0f, 4.0f);
+  gg_cp_async_wait_0();
+}
+
 /* -- Global memory -- */
 
 /* Also across blocks. */

@@ -41,6 +41,8 @@ static void copies(void **state) {
   assert_int_equal(f[0].count, 64);
   rig_expect(r, copy_source, WAIT, "source_write", "source_copy", GLOBAL_RACE, "source_write",
              "source_copy", 0);
+  rig_run(r, copy_of_nothing);
+  rig_silent(r);
 }
 
 static void global_races(void **state) {
