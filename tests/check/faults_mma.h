@@ -5,7 +5,7 @@
 #include "faults.h"
 
 #define MMA_RING "_mma_bf16_nt_ edge"
-#define GATHERS  "_mma_bf16_nt_ narrow"
+#define GATHERS  "_mma_bf16_nt_32 narrow"
 #define PROMOTED "_mma_e4m3_ _tn_ edge"
 #define OLDER    "sm75_mma_f16_nn_ edge"
 

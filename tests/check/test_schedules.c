@@ -24,7 +24,7 @@ static const struct {
     {"smem nn full", "16x16x48"},          {"smem nn narrow", "15x13x37"},
     {"simt tn_ t4x4_s3 edge", "28x28x41"}, {"simt nn_ t4x4_k2_s3 narrow", "31x29x41"},
     {"wmma nt edge", "31x28x136"},         {"wmma nt narrow", "31x29x137"},
-    {"_mma_bf16_nt_ edge", "31x32x136"},   {"_mma_bf16_nt_ narrow", "31x29x137"},
+    {"_mma_bf16_nt_ edge", "31x32x136"},   {"_mma_bf16_nt_32 narrow", "31x29x137"},
     {"_mma_e4m3_ _tn_ edge", "32x32x272"}, {"sm75_mma_f16_nn_ edge", "31x32x136"},
     {"wgmma_f16_nt full", "100x56x264"},   {"wgmma_f16_tn full", "264x104x200"},
     {"wgmma_e5m2_nt full", "60x136x600"},  {"wgmma_f16_nn full", "20x120x264"},
