@@ -127,7 +127,7 @@ def main():
                         "folder": folder, "table": int(table[k["plan"]["name"]])}
                        for k in json.loads(run(gemmgen, "explain", spec, "--json"))["kernels"] if "model" in k]
             specs[number] = kernels
-        kernels = [k for known in specs for k in known if k["fields"]["family"] != "naive"]
+        kernels = [k for known in specs for k in known if k["fields"]["family"] not in ("naive", "gemv")]
         if os.environ.get("GEMMGEN_COUNTS") != "all":
             kernels = subset(kernels)
         groups = collections.defaultdict(list)
