@@ -113,8 +113,9 @@ void plan_mma_residency(plan_builder *b) {
       r.fragments, r.staged, r.other);
   int asked = plan_asked(b, SPEC_STAGES, 0);
   int least = asked > 0 ? asked : plan_mma_least_stages(b);
+  int margin = b->variant == VARIANT_FULL ? 0 : 4; /* guards are the least sure part of it */
   int blocks = 1;
-  while (blocks + 1 <= plan_blocks_by_registers(b, round_up(r.total, 8)) &&
+  while (blocks + 1 <= plan_blocks_by_registers(b, round_up(r.total + margin, 8)) &&
          (blocks + 1) * p->threads <= b->gpu->threads_sm && stages_for(b, blocks + 1) >= least &&
          blocks < 8)
     ++blocks;

@@ -78,7 +78,7 @@ void plan_make_reduce(plan_builder *b) {
   SET(overhead_ns, 2000, "as a copy's: launch, first loads and last stores (measured, H200)");
   SET(loop_fmas, p->unroll_k, "an addition a part");
   SET(loop_bytes, 16 * (4 * p->unroll_k + 8), "16 bytes an instruction: load, two of address, sum");
-  SET(code_bytes, 8192 + 3 * p->loop_bytes + 16 * plan_step_instructions(p),
+  SET(code_bytes, 9216 + 3 * p->loop_bytes + 16 * plan_step_instructions(p),
       "loop, tail (which the compiler unrolls), prologue and epilogue");
   SET(compile_seconds, 30, "budget of every kernel");
   plan_common_end(b, "");
