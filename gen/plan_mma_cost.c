@@ -176,8 +176,9 @@ static void estimate_code(plan_builder *b) {
   int copies = (p->copies_a + p->copies_b) * each;
   int body = steps * (products + loads + widened + 6) + copies + 40;
   SET(loop_fmas, steps * products, "%d steps x %d instructions", steps, products);
-  SET(loop_bytes, 16 * body, "16 bytes x (%d steps x (%d products + %d loads) + %d for copies)",
-      steps, products, loads, copies);
+  SET(loop_bytes, 16 * body,
+      "16 bytes x (%d steps x (%d products + %d loads + %d to widen) + %d for copies)", steps,
+      products, loads, widened, copies);
   SET(code_bytes, 16 * (body + copies + epilogue_instructions(p) + 600) * 3 / 2 + 4096,
       "loop, prologue, %d instructions of the epilogue, and half for the compiler",
       epilogue_instructions(p));

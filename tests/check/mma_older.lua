@@ -1,0 +1,13 @@
+-- Family mma without cp.async and without the packed conversions of newer cards.
+gpu "t4"
+local all = { "nn", "nt", "tn", "tt" }
+local quiet = { "ring-short", "f16-sums", "bank-conflict" }
+local function mma(spec)
+  spec.family, spec.allow = "mma", quiet
+  gemm(spec)
+end
+mma { dtype = "f16", layout = all, tile = { m = 32, n = 32, k = 32, warp = { m = 16, n = 32 } } }
+mma {
+  dtype = { a = "f16", acc = "f16" }, layout = "tt", tile = { m = 32, n = 48, k = 32 },
+  padding = 8, epilogue = { bias = "m", activation = "silu" },
+}
