@@ -15,7 +15,9 @@ ${frame.signature(p, job)}
   const unsigned tiles = tiles_m * tiles_n * (unsigned)p.batch;
   const int tid = (int)threadIdx.x;
   const int lane = tid % 32;
+$ if p.threads > 32 then
   const int warp = tid / 32;
+$ end
   const int warp_m = ${p.warps_m > 1 and names.quotient("warp", p.warps_n) or 0};
   const int warp_n = ${names.modulo("warp", p.warps_n)};
   ${scalars.declare(p)}

@@ -184,7 +184,6 @@ void sm80_mma_f16_nn_16x16x32_w16x16_s3_alpha1_beta0_full(const __grid_constant_
   const unsigned tiles = tiles_m * tiles_n * (unsigned)p.batch;
   const int tid = (int)threadIdx.x;
   const int lane = tid % 32;
-  const int warp = tid / 32;
   const int warp_m = 0;
   const int warp_n = 0;
   const gg_i64 k = p.k;
