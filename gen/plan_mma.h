@@ -44,4 +44,8 @@ void plan_mma_residency(plan_builder *b);
 /* What the library should expect, and the budgets. */
 void plan_mma_cost(plan_builder *b);
 
+/* Lanes of a fragment load that meet in a bank: wavefronts for each 128 bytes. Needs the whole
+ * plan. */
+int plan_mma_read_ways(const kernel_plan *p, int operand);
+
 #endif

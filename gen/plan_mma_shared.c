@@ -118,6 +118,12 @@ static int read_ways(const kernel_plan *p, int operand, int pitch, int code) {
   return bank_ways(address, width);
 }
 
+int plan_mma_read_ways(const kernel_plan *p, int operand) {
+  int pitch = (operand == 0 ? p->pitch_a : p->pitch_b) * p->element;
+  int flip = operand == 0 ? p->flip_a : p->flip_b;
+  return read_ways(p, operand, pitch, p->swizzle ? flip : NO_BIT | NO_BIT << 4 | NO_BIT << 8);
+}
+
 /* Which bits of a row's number flip the bits of its chunks' numbers, four bits each: the first
  * choice without conflicts. Rows of less than 128 bytes have fewer chunks to flip. */
 static int find_flip(const kernel_plan *p, int operand, int *ways) {

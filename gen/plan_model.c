@@ -4,6 +4,7 @@
 #include "plan_build.h"
 #include "plan_copy.h"
 #include "plan_fill.h"
+#include "plan_mma.h"
 
 /* ORDER FAMILY */
 static const int families[] = {
@@ -23,6 +24,14 @@ static const int paths[] = {[PATH_NONE] = MODEL_DIRECT,
 
 static int at_least_1(int value) {
   return value > 0 ? value : 1;
+}
+
+/* ldmatrix x4 brings 512 bytes to a warp, and wmma's loads are of that size; else each lane loads
+ * an element. */
+static int load_bytes(const kernel_plan *p, int load) {
+  if (p->family == FAMILY_WMMA) return 16;
+  if (p->family != FAMILY_MMA) return 0;
+  return load == LOAD_LDS ? p->element : 16;
 }
 
 model_kernel plan_model(const kernel_plan *p) {
@@ -67,6 +76,10 @@ model_kernel plan_model(const kernel_plan *p) {
       .swizzle = p->swizzle,
       .fill_a = plan_fill_waves(p, 0),
       .fill_b = plan_fill_waves(p, 1),
+      .load_a = load_bytes(p, p->load_a),
+      .load_b = load_bytes(p, p->load_b),
+      .meet_a = p->family == FAMILY_MMA ? plan_mma_read_ways(p, 0) : 1,
+      .meet_b = p->family == FAMILY_MMA ? plan_mma_read_ways(p, 1) : 1,
       .vector = at_least_1(p->vector),
       .fragments = p->fragments,
       .unroll_k = at_least_1(p->unroll_k),

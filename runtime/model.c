@@ -127,6 +127,7 @@ double model_fragment_waves(const model_kernel *k) {
   double m, n;
   warp_tile(k, &m, &n);
   double step = k->inst_k * k->element;
+  if (k->family == MODEL_MMA) return (m * k->meet_a + n * k->meet_b) * step / MODEL_WAVEFRONT;
   if (k->family != MODEL_WGMMA)
     return (m * matrix_ways(k->pitch_a, k->swizzle) + n * matrix_ways(k->pitch_b, k->swizzle)) *
            step / MODEL_WAVEFRONT;
@@ -242,8 +243,10 @@ static double fragment_loads(const model_kernel *k, double *words) {
   case MODEL_MMA: {
     double m, n;
     warp_tile(k, &m, &n);
-    *words = 4; /* ldmatrix x4: 512 bytes */
-    return (m + n) * k->inst_k * k->element / 512;
+    double bytes = (double)k->inst_k * k->element / MODEL_WARP;
+    double loads = m * bytes / k->load_a + n * bytes / k->load_b;
+    *words = (m + n) * bytes / 4 / loads;
+    return loads;
   }
   case MODEL_SIMT:
     *words = k->vector * k->element / 4.0;

@@ -67,6 +67,10 @@ typedef enum model_path { MODEL_DIRECT, MODEL_ASYNC, MODEL_STAGED, MODEL_TMA } m
   X(swizzle, "chunks of 16 bytes are XORed instead")                                               \
   X(fill_a, "wavefronts that writing a k tile of A takes")                                         \
   X(fill_b, "wavefronts that writing a k tile of B takes")                                         \
+  X(load_a, "bytes a lane gets of one fragment load of A (wmma, mma)")                             \
+  X(load_b, "bytes a lane gets of one fragment load of B (wmma, mma)")                             \
+  X(meet_a, "lanes of a fragment load of A that meet in a bank (mma)")                             \
+  X(meet_b, "lanes of a fragment load of B that meet in a bank (mma)")                             \
   X(vector, "elements of one fragment load (CUDA cores)")                                          \
   X(fragments, "sets of operand registers")                                                        \
   X(unroll_k, "k steps written out")                                                               \
