@@ -148,7 +148,7 @@ function store:apply(what)
       if bounded then
         add {
           ("const gg_i64 column = %s + lane %% 4 * 2;"):format(self:first_column()),
-          "const gg_i64 left = row < p.m ? p.n - column : 0;",
+          "const int left = row < p.m ? (int)(p.n - column) : 0; // below 2^31, as all that TMA addresses",
         }
       end
       if steps.has_rows(p) then add(steps.row(p, "", "row", "row < p.m")) end
