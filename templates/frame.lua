@@ -151,8 +151,8 @@ end
 -- The kernel's opening: functions of its epilogue (a pass has none), linkage, bounds, signature.
 function frame.signature(p, job)
   -- setmaxnreg needs to know how many registers a thread has at entry, so wgmma states 1 as well; without
-  -- it ptxas keeps some kernels of wmma to half of the registers, and spills.
-  local stated = p.min_blocks > 1 or p.family == "wgmma" or p.family == "wmma"
+  -- it ptxas keeps some kernels of wmma and mma to half of the registers, and spills.
+  local stated = p.min_blocks > 1 or p.family == "wgmma" or p.family == "wmma" or p.family == "mma"
   local bounds = stated and ("%d, %d"):format(p.threads, p.min_blocks) or p.threads
   return names.append(p.family == "repack" and {} or steps.functions(p), {
     "#ifdef __cplusplus",
