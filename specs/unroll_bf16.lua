@@ -25,7 +25,7 @@ sweep {
   allow = { "ring-short", "tile-k-large" },
 }
 
--- 2 k steps a turn. (With one set of fragments ptxas stops at 128 registers and spills two.)
+-- 2 k steps a turn.
 sweep {
   family = "mma", dtype = "bf16", layout = "nt",
   tile = tile(32),
