@@ -338,9 +338,11 @@ static void estimate_code(plan_builder *b) {
       products, machine, loads, copies);
   int strip = p->inst_m * p->warp_n / 32;
   int each = 12 + plan_step_instructions(p);
-  SET(code_bytes, 32 * body + 16 * copies * (p->stages + 1) + rows * strip * 16 * each + 8192,
-      "loop and drain, prologue, about %d instructions an output of %d strips, 8 KB around", each,
-      rows);
+  int around = b->variant == VARIANT_NARROW ? 16 : 8; /* conditions of single elements */
+  SET(code_bytes,
+      32 * body + 16 * copies * (p->stages + 1) + rows * strip * 16 * each + 1024 * around,
+      "loop and drain, prologue, about %d instructions an output of %d strips, %d KB around", each,
+      rows, around);
   SET(compile_seconds, 30, "budget of every kernel");
   SET(copy_gap, 1, "wmma.mma between two copies");
 }
