@@ -339,6 +339,8 @@ static void estimate_code(plan_builder *b) {
   int strip = p->inst_m * p->warp_n / 32;
   int each = 12 + plan_step_instructions(p);
   int around = b->variant == VARIANT_NARROW ? 16 : 8; /* conditions of single elements */
+  /* Guarded copies of a single stage stand twice: the compiler peels the loop's first round. */
+  if (b->variant != VARIANT_FULL && p->stages == 1) around += 8;
   SET(code_bytes,
       32 * body + 16 * copies * (p->stages + 1) + rows * strip * 16 * each + 1024 * around,
       "loop and drain, prologue, about %d instructions an output of %d strips, %d KB around", each,
