@@ -375,7 +375,7 @@ void plan_common_end(plan_builder *b, const char *shape) {
   kernel_plan *p = b->plan;
   plan_occupancy(b);
   plan_set_peak(b);
-  if (!plan_is_pass(p) && p->family != FAMILY_GEMV)
+  if (p->why[PLAN_copy_gbs] == NULL)
     SET(copy_gbs, plan_bandwidth(b, 885),
         "0.885 of %d (measured of copies, H200: 4250 of 4800): no kernel reads and writes faster",
         b->gpu->hbm_gbs);

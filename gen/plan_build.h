@@ -42,6 +42,8 @@ extern const spec_field plan_takes_naive[], plan_takes_smem[], plan_takes_simt[]
 void plan_require_types(plan_builder *b);
 /* Refuses another type of B, C or D than A's, or another accumulator than acc. */
 void plan_require_rest(plan_builder *b, int acc);
+/* s8, u8, s32. */
+bool plan_is_integer(int type);
 /* Refuses C that cannot be read into, and D that cannot be rounded from, the epilogue's type. */
 void plan_require_output(plan_builder *b);
 

@@ -10,20 +10,16 @@ enum { THREADS = 128, CHUNK = 16, MOST_ROWS = 8 };
 
 const spec_field plan_takes_gemv[] = {PLAN_EPILOGUE_FIELDS, SPEC_FIELD_COUNT};
 
-static bool is_integer(int type) {
-  return type == GG_S8 || type == GG_U8;
-}
-
 static void require_types(plan_builder *b) {
   kernel_plan *p = b->plan;
   const struct {
     spec_field field;
     int type;
   } operands[2] = {{SPEC_DTYPE_A, p->type_a}, {SPEC_DTYPE_B, p->type_b}};
-  int sums = is_integer(p->type_a) ? GG_S32 : GG_F32;
+  int sums = plan_is_integer(p->type_a) ? GG_S32 : GG_F32;
   for (int i = 0; i < 2; ++i)
     if (operands[i].type == GG_F64 || operands[i].type == GG_S32 || operands[i].type == GG_TF32 ||
-        is_integer(operands[i].type) != is_integer(p->type_a))
+        plan_is_integer(operands[i].type) != plan_is_integer(p->type_a))
       plan_refuse(b, operands[i].field, "dtype-family",
                   "family gemv multiplies f32, f16, bf16, e4m3 and e5m2, or s8 and u8, not %s; use "
                   "family naive",

@@ -17,10 +17,6 @@ static int register_estimate(const kernel_plan *p) {
   return 23 + words_of(p) * (1 + 2 * p->unroll_k) + plan_step_registers(p);
 }
 
-static bool is_integer(int type) {
-  return type == GG_S8 || type == GG_U8 || type == GG_S32;
-}
-
 /* Every type is served whose conversion to the accumulator is exact. */
 static void require_types(plan_builder *b) {
   kernel_plan *p = b->plan;
@@ -36,7 +32,7 @@ static void require_types(plan_builder *b) {
     else if (type == GG_F64 && p->type_acc != GG_F64)
       plan_refuse(b, operands[i].field, "dtype-family",
                   "f64 loses digits in sums of %s; use dtype.acc = f64", dtype_name(p->type_acc));
-    else if (p->type_acc == GG_S32 && !is_integer(type))
+    else if (p->type_acc == GG_S32 && !plan_is_integer(type))
       plan_refuse(b, operands[i].field, "dtype-family",
                   "%s has fractions, the sums are s32; use s8, u8 or dtype.acc = f32",
                   dtype_name(type));

@@ -40,7 +40,7 @@ void plan_require_types(plan_builder *b) {
   plan_require_output(b);
 }
 
-static bool is_integer(int type) {
+bool plan_is_integer(int type) {
   return type == GG_S8 || type == GG_U8 || type == GG_S32;
 }
 
@@ -50,7 +50,7 @@ static bool converts(int epilogue, int type) {
   case GG_F64:
     return type == GG_F64 || type == GG_F32 || type == GG_TF32;
   case GG_S32:
-    return is_integer(type);
+    return plan_is_integer(type);
   default:
     return type != GG_F64;
   }

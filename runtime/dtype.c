@@ -44,6 +44,11 @@ gg_dtype ggi_dtype_memory(gg_dtype type) {
   return type == GG_TF32 ? GG_F32 : type;
 }
 
+gg_scalar ggi_scalar_of(double value, gg_dtype epilogue) {
+  if (epilogue == GG_S32) return gg_scalar_s32((int)value);
+  return epilogue == GG_F64 ? gg_scalar_f64(value) : gg_scalar_f32((float)value);
+}
+
 double ggi_scalar_value(gg_scalar s, gg_dtype epilogue) {
   if (epilogue == GG_F64) return s.f64;
   if (epilogue == GG_S32) return s.s32;

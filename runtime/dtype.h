@@ -13,5 +13,6 @@ gg_dtype ggi_dtype_accumulator(gg_dtype type);
 gg_dtype ggi_dtype_memory(gg_dtype type);
 /* A scalar of the epilogue's type (epilogue.h). */
 double ggi_scalar_value(gg_scalar s, gg_dtype epilogue);
+gg_scalar ggi_scalar_of(double value, gg_dtype epilogue);
 
 #endif

@@ -79,9 +79,7 @@ static const gg_kernel *find_reduce(const gg_kernel_table *const *tables, size_t
   for (size_t i = 0; i < count; ++i)
     for (int j = 0; j < tables[i]->count; ++j) {
       const gg_kernel *row = &tables[i]->kernels[j];
-      if (row->kind == GG_KIND_REDUCE &&
-          ggi_reduce_applies(row, tables[i]->emulated, &seen, device))
-        return row;
+      if (ggi_reduce_applies(row, tables[i]->emulated, &seen, device)) return row;
     }
   return NULL;
 }
@@ -121,11 +119,6 @@ bool ggi_split_find(const gg_kernel_table *const *tables, size_t count, const gg
   return split->reduce != NULL;
 }
 
-static gg_scalar scalar_one(gg_dtype type) {
-  if (type == GG_S32) return gg_scalar_s32(1);
-  return type == GG_F64 ? gg_scalar_f64(1) : gg_scalar_f32(1);
-}
-
 gg_status ggi_split_launch(gg_device *device, const gg_kernel *row, const ggi_split *split,
                            int resident, const gg_args *args, void *parts, bool product,
                            void *stream) {
@@ -137,7 +130,7 @@ gg_status ggi_split_launch(gg_device *device, const gg_kernel *row, const ggi_sp
   sums.stride_a = split->k * (row->order_a == GG_ORDER_T ? args->lda : 1);
   sums.stride_b = split->k * (row->order_b == GG_ORDER_N ? args->ldb : 1);
   sums.stride_d = split->stride;
-  sums.alpha = scalar_one(ggi_row_epilogue(row));
+  sums.alpha = ggi_scalar_of(1, ggi_row_epilogue(row));
   gg_status status = product ? ggi_launch(device, row, resident, &sums, stream) : GG_OK;
   if (status != GG_OK) return status;
   gg_args rest = *args;

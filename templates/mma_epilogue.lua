@@ -361,12 +361,6 @@ local function sums(p, reads)
     function(first) return sum_stores(w, first, reads) end))
 end
 
-local function indented(lines)
-  local out = {}
-  for x, line in ipairs(lines) do out[x] = "  " .. line end
-  return out
-end
-
 function epilogue.tile(p)
   local m = p.warps_m > 1 and ("%s * %d"):format(names.quotient("d_warp", p.warps_n), p.warp_m) or "0"
   local n = p.warps_n > 1 and ("%s * %d"):format(names.modulo("d_warp", p.warps_n), p.warp_n) or "0"
@@ -394,9 +388,9 @@ function epilogue.tile(p)
   local reads = scalars.reads_c(p)
   if has_direct(p) and has_sums(p) then
     lines[#lines + 1] = ("if (%s) {"):format(reads)
-    names.append(lines, indented(sums(p, "")))
+    names.append(lines, names.indented(sums(p, "")))
     lines[#lines + 1] = "} else {"
-    names.append(lines, indented(direct(p)))
+    names.append(lines, names.indented(direct(p)))
     lines[#lines + 1] = "}"
   else
     names.append(lines, has_direct(p) and direct(p) or sums(p, reads))

@@ -71,6 +71,13 @@ function names.contiguous_k(p, operand)
   return p.layout:sub(2, 2) == "t"
 end
 
+-- The lines, each behind `by` (two blanks unless given).
+function names.indented(lines, by)
+  local out = {}
+  for i, line in ipairs(lines) do out[i] = (by or "  ") .. line end
+  return out
+end
+
 -- "x0, x1, x2" for a prefix and a range.
 function names.list(prefix, first, last, suffix)
   local items = {}

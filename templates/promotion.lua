@@ -90,12 +90,6 @@ local function load_factors(p, s)
   return lines
 end
 
-local function indented(lines)
-  local out = {}
-  for x, line in ipairs(lines) do out[x] = "  " .. line end
-  return out
-end
-
 -- Lines for each of a lane's sums: f(i, j, e).
 local function each(p, f)
   local lines = {}
@@ -137,7 +131,7 @@ function promotion.begin(p)
   local function under(condition, inner)
     if #inner == 0 then return end
     lines[#lines + 1] = ("if (%s) {"):format(condition)
-    names.append(lines, indented(inner))
+    names.append(lines, names.indented(inner))
     lines[#lines + 1] = "}"
   end
   under("ends", loads)
@@ -174,7 +168,7 @@ function promotion.finish(p)
   local lines = { ("// sums of %d of k are %s in f32"):format(p.promote_k, what) }
   if turns(p) == 1 then return names.append(lines, inner) end
   lines[#lines + 1] = "if (ends) {"
-  names.append(lines, indented(inner))
+  names.append(lines, names.indented(inner))
   lines[#lines + 1] = "}"
   return lines
 end

@@ -27,12 +27,6 @@ function stream.new(p, A, B, product)
   return r
 end
 
-local function indent(lines, by)
-  local out = {}
-  for i, line in ipairs(lines) do out[i] = by .. line end
-  return out
-end
-
 local function operands(r, want_async)
   local list = {}
   for _, c in ipairs { r.A, r.B } do
@@ -73,7 +67,7 @@ local function aim(r)
   local inner = raster.tile(r.p, "ahead")
   names.append(inner, copy.aim(r.A))
   names.append(inner, copy.aim(r.B))
-  names.append(lines, indent(inner, "  "))
+  names.append(lines, names.indented(inner, "  "))
   lines[#lines + 1] = "}"
   return lines
 end
@@ -83,7 +77,7 @@ local function advance(r)
   local lines = {}
   if r.staged then lines[1] = "holding = copying;" end
   names.append(lines, { "if (++ahead_kt == k_tiles) {", "  ahead_kt = 0;", "  ahead += gridDim.x;" })
-  names.append(lines, indent(aim(r), "  "))
+  names.append(lines, names.indented(aim(r), "  "))
   lines[#lines + 1] = "}"
   return lines
 end
@@ -112,19 +106,19 @@ function stream.prologue(r)
   local function add(text) lines[#lines + 1] = text end
   if r.asynchronous then
     add(("for (unsigned ws = 0; ws < %s; ws += STAGE_BYTES) {"):format(names.stage(p.stages - 1)))
-    names.append(lines, indent(k_left(r), "  "))
-    names.append(lines, indent(copy.flat(async_fetch(r, "ws")), "  "))
-    names.append(lines, indent(commit(r), "  "))
-    names.append(lines, indent(advance(r), "  "))
+    names.append(lines, names.indented(k_left(r), "  "))
+    names.append(lines, names.indented(copy.flat(async_fetch(r, "ws")), "  "))
+    names.append(lines, names.indented(commit(r), "  "))
+    names.append(lines, names.indented(advance(r), "  "))
     add("}")
   else
     -- The tile that registers hold when the loop begins is the stage's that the loop writes first.
     add(("for (unsigned ws = 0; ws < %s; ws += STAGE_BYTES) {"):format(p.stages .. " * STAGE_BYTES"))
-    names.append(lines, indent(k_left(r), "  "))
-    names.append(lines, indent(copy.flat(staged_fetch(r)), "  "))
-    names.append(lines, indent(advance(r), "  "))
+    names.append(lines, names.indented(k_left(r), "  "))
+    names.append(lines, names.indented(copy.flat(staged_fetch(r)), "  "))
+    names.append(lines, names.indented(advance(r), "  "))
     add(("  if (ws == %s) break;"):format(names.stage(p.stages - 1)))
-    names.append(lines, indent(copy.flat(staged_store(r, "ws")), "  "))
+    names.append(lines, names.indented(copy.flat(staged_store(r, "ws")), "  "))
     add("}")
   end
   names.append(lines, wait(r))
@@ -136,7 +130,7 @@ end
 -- tile before; to load them there would keep their registers through the epilogue.
 function stream.first_loads(r)
   local lines = { "if (k_tiles > 0) {" }
-  names.append(lines, indent(r.product.loads(r.p, 0, 0, "rs"), "  "))
+  names.append(lines, names.indented(r.product.loads(r.p, 0, 0, "rs"), "  "))
   lines[#lines + 1] = "}"
   return lines
 end

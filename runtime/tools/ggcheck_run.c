@@ -191,11 +191,6 @@ static void fill(run *x) {
     x->sums[o] = checksum(&x->operand[o]);
 }
 
-static gg_scalar scalar(gg_dtype type, double value) {
-  if (type == GG_S32) return gg_scalar_s32((int)value);
-  return type == GG_F64 ? gg_scalar_f64(value) : gg_scalar_f32((float)value);
-}
-
 static void arguments(run *x) {
   const ggcheck_case *c = x->c;
   const ggcheck_operand *o = x->operand;
@@ -211,8 +206,8 @@ static void arguments(run *x) {
   p->lda = o[GGI_A].ld, p->ldb = o[GGI_B].ld, p->ldc = oc->ld, p->ldd = o[GGI_D].ld;
   p->stride_a = o[GGI_A].stride, p->stride_b = o[GGI_B].stride;
   p->stride_c = oc->stride, p->stride_d = o[GGI_D].stride;
-  p->alpha = scalar(type, c->alpha);
-  p->beta = scalar(type, c->beta);
+  p->alpha = ggi_scalar_of(c->alpha, type);
+  p->beta = ggi_scalar_of(c->beta, type);
   p->bias = o[GGI_BIAS].bytes, p->stride_bias = o[GGI_BIAS].stride;
   if (x->row->residual) {
     p->residual = residual->bytes;
