@@ -118,6 +118,26 @@ static int async_waves(const kernel_plan *p, const grid *g) {
   return sum;
 }
 
+/* Stores of what waited in registers, at least a word each: 128 bytes' worth of lanes at once, what
+ * meets in a bank one after the other. */
+static int staged_waves(const kernel_plan *p, grid g) {
+  place lane[LANES];
+  if (g.copy < 4) g.across = g.across * g.copy / 4, g.copy = 4; /* gathered, lanes are of words */
+  int sum = 0, group = LINE / g.copy, warps = p->threads / LANES;
+  for (int round = 0; round < warps * g.down * g.across; ++round) {
+    int count =
+        warp_places(&g, round % warps, round / warps % g.across, round / warps / g.across, lane);
+    for (int first = 0; first < count; first += group) {
+      int used[BANKS] = {0}, worst = 0;
+      for (int l = first; l < count && l < first + group; ++l)
+        for (int w = 0; w < g.copy / 4; ++w)
+          if (++used[(lane[l].to / 4 + w) % BANKS] > worst) ++worst;
+      sum += worst;
+    }
+  }
+  return sum;
+}
+
 int plan_fill_waves(const kernel_plan *p, int operand) {
   int path = operand ? p->path_b : p->path_a;
   int bytes = (operand ? p->tile_n : p->tile_m) * p->tile_k * p->element;
@@ -129,6 +149,7 @@ int plan_fill_waves(const kernel_plan *p, int operand) {
            plan_store_ways(g.lanes, g.copy / p->element, g.pitch / p->element, p->element);
   if (path == PATH_STAGED && g.copy < 4 && p->family != FAMILY_MMA)
     return bytes / (LANES * g.copy); /* each element alone: mma gathers them into words */
+  if (path == PATH_STAGED && p->family == FAMILY_MMA && !p->swizzle) return staged_waves(p, g);
   bool whole_lines = g.pitch % LINE == 0 && g.lanes * g.copy % LINE == 0;
   if (path == PATH_STAGED || (g.copy == 16 && !g.turned && whole_lines)) return bytes / LINE;
   return async_waves(p, &g);
