@@ -49,7 +49,8 @@ static int other_registers(const plan_builder *b, int bytes, int gathered) {
   bool sorts = p->element == 1 && !(plan_contiguous_k(p, 0) && plan_contiguous_k(p, 1));
   if (b->variant == VARIANT_EDGE && sorts) other += 4;
   bool spare = !b->gpu->has_cp_async || b->gpu->arch >= 120; /* few addresses are held */
-  if (gathered > 0) return other + (spare ? 2 : 6) * gathered / 4;
+  int each = !spare ? 6 : b->gpu->has_cp_async || p->element > 1 ? 2 : 1; /* of four elements */
+  if (gathered > 0) return other + each * gathered / 4;
   if (b->variant == VARIANT_NARROW) return other + (p->element == 4 ? 42 : 16);
   if (b->gpu->arch >= 120) other += 8;
   return other + bytes / 16 / 2; /* half a register for each copy of 16 bytes */
@@ -130,7 +131,7 @@ void plan_mma_residency(plan_builder *b) {
                 MOST_STAGES);
   else if (p->stages > 2 && !b->gpu->has_cp_async)
     plan_refuse(b, SPEC_STAGES, "stages",
-                "%d stages need cp.async (sm_80 and later), %s is sm_%d; use 1 or 2", p->stages,
+                "%d stages need cp.async (sm_80 and later), %s is sm_%d; use 2", p->stages,
                 b->gpu->name, b->gpu->arch);
   choose_shared_bytes(b);
   TAKE(min_blocks, MIN_BLOCKS, blocks, "mb",

@@ -22,6 +22,10 @@ static const mma_shape shapes[] = {
     {GG_E4M3, GG_E5M2, GG_F32, 16, 32, 89}, {GG_E5M2, GG_E4M3, GG_F32, 16, 32, 89},
     {GG_S8, GG_S8, GG_S32, 16, 32, 80},     {GG_U8, GG_U8, GG_S32, 16, 32, 80},
     {GG_S8, GG_U8, GG_S32, 16, 32, 80},     {GG_U8, GG_S8, GG_S32, 16, 32, 80},
+    {GG_S8, GG_S8, GG_S32, 16, 16, 80},     {GG_U8, GG_U8, GG_S32, 16, 16, 80},
+    {GG_S8, GG_U8, GG_S32, 16, 16, 80},     {GG_U8, GG_S8, GG_S32, 16, 16, 80},
+    {GG_S8, GG_S8, GG_S32, 8, 16, 75},      {GG_U8, GG_U8, GG_S32, 8, 16, 75},
+    {GG_S8, GG_U8, GG_S32, 8, 16, 75},      {GG_U8, GG_S8, GG_S32, 8, 16, 75},
     {GG_F64, GG_F64, GG_F64, 16, 8, 90},    {GG_F64, GG_F64, GG_F64, 16, 4, 90},
     {GG_F64, GG_F64, GG_F64, 16, 16, 90},   {GG_F64, GG_F64, GG_F64, 8, 4, 80},
 };

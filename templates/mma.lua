@@ -201,13 +201,14 @@ local function products(p, set)
   local lines, ends, parts = {}, {}, p.step_k // p.inst_k
   local rows, columns = p.warp_m // p.inst_m, p.warp_n // 8
   local name = mma.instruction(p)
-  -- An instruction's share of a group's registers.
-  local words_a, words_b = A.words // parts // (16 // p.inst_m), B.words // parts // 2
+  -- An instruction's share of a group's registers; instructions of 8 rows take turns.
+  local turns = 16 // p.inst_m
+  local words_a, words_b = A.words // parts // turns, B.words // parts // 2
   local last = {}
   local function add(part, i, j)
-    local group_a, group_b = i * p.inst_m // 16, j // 2
-    local in_a, in_b = i * p.inst_m // 8 % 2 * (2 - p.inst_m // 8), j % 2 * words_b * parts
-    local a = plus(array(p, "a", set, group_a), (part + in_a) * words_a)
+    local group_a, group_b = i // turns, j // 2
+    local in_b = j % 2 * words_b * parts
+    local a = plus(array(p, "a", set, group_a), (part * turns + i % turns) * words_a)
     local b = plus(array(p, "b", set, group_b), in_b + part * words_b)
     lines[#lines + 1] = ("%s(%s%d_%d, %s, %s);"):format(name, p.promote_k > 0 and "part" or "acc", i, j, a, b)
     last["a" .. group_a], last["b" .. group_b] = #lines, #lines

@@ -8,6 +8,7 @@
 #define GATHERS  "_mma_bf16_nt_32 narrow"
 #define PROMOTED "_mma_e4m3_ _tn_ edge"
 #define OLDER    "sm75_mma_f16_nn_ edge"
+#define EIGHTS   "sm75_mma_s8_tn_ full"
 
 static const seeded_fault mma_faults[] = {
     /* -- Synchronisation of the ring -- */
@@ -155,6 +156,17 @@ static const seeded_fault mma_faults[] = {
      "    if (ws == 0) break;\n", 1, "wrong-value uninitialised", NULL, NULL, 0},
     {"mma: fragment not turned", OLDER, "gg_ldmatrix_x4_trans(b1_0, ", "gg_ldmatrix_x4(b1_0, ", 1,
      "wrong-value", NULL, NULL, 0},
+    /* -- Instructions of 8 rows -- */
+    {"mma: rows of the other half of a fragment", EIGHTS, "(acc1_3, a0_0 + 1, ", "(acc1_3, a0_0, ",
+     1, "wrong-value", NULL, NULL, 0},
+    {"mma: second half of k with the first of A", EIGHTS, "(acc0_1, a0_0 + 2, b0_0 + 3)",
+     "(acc0_1, a0_0, b0_0 + 3)", 1, "wrong-value", NULL, NULL, 0},
+    {"mma: second half of k with the first of B", EIGHTS, "(acc0_1, a0_0 + 2, b0_0 + 3)",
+     "(acc0_1, a0_0 + 2, b0_0 + 2)", 1, "wrong-value", NULL, NULL, 0},
+    {"mma: product of eight rows left out", EIGHTS,
+     "      gg_mma_m8n8k16_s8(acc1_0, a1_0 + 3, b1_0 + 1);\n", "", 1, "wrong-value", NULL, NULL, 0},
+    {"mma: rows that lie every other one, side by side", EIGHTS, "d_row = d_lane / 8 * 2;",
+     "d_row = d_lane / 8;", 1, "wrong-value not-written global-race", NULL, NULL, 0},
     /* -- Parts of k -- */
     {"mma: part of k not begun at zero", PROMOTED,
      "        part1_0[0] = part1_0[1] = part1_0[2] = part1_0[3] = 0.0f;\n", "", 1,

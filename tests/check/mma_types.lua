@@ -25,6 +25,8 @@ mma {
   tile = square(32, 16, 32, 16, 16), fast_accum = true,
 }
 mma { dtype = { a = "f16", acc = "f16" }, layout = "tn", tile = square(32, 32, 32, 32, 16) }
+mma { dtype = { a = "s8" }, layout = "nn", tile = { m = 32, n = 32, k = 32, inst = { m = 8, k = 16 } } }
+mma { dtype = { a = "u8", b = "s8" }, layout = "tt", tile = { m = 32, n = 32, k = 32, inst = { k = 16 } } }
 mma { dtype = { a = "f16", c = "f32", d = "s32" }, layout = "nn", tile = square(16, 16, 32, 16, 16) }
 
 -- Ways to copy, to load and to order.

@@ -49,7 +49,7 @@ static void types_follow_the_architecture(void **state) {
     const char *gpu;
     int types[9];
   } cards[] = {{"v100", {0}},
-               {"t4", {GG_F16}},
+               {"t4", {GG_F16, GG_S8, GG_U8}},
                {"a100-sxm-80", {GG_F16, GG_BF16, GG_TF32, GG_F64, GG_S8, GG_U8}},
                {"rtx-4090", {GG_F16, GG_BF16, GG_TF32, GG_F64, GG_S8, GG_U8, GG_E4M3, GG_E5M2}},
                {"h100-sxm", {GG_F16, GG_BF16, GG_TF32, GG_F64, GG_S8, GG_U8, GG_E4M3, GG_E5M2}},
@@ -70,6 +70,33 @@ static void types_follow_the_architecture(void **state) {
         if (!has) assert_int_equal(fault.field, SPEC_DTYPE_A);
       }
     }
+}
+
+/* The first shape that the card has is the default; others are there where they are asked. */
+static void integers_have_three_shapes(void **state) {
+  (void)state;
+  static const struct {
+    const char *gpu;
+    int m, k; /* asked, 0: not */
+    int made_m, made_k;
+  } rows[] = {{"t4", 0, 0, 8, 16},           {"t4", 8, 16, 8, 16},
+              {"a100-sxm-80", 0, 0, 16, 32}, {"a100-sxm-80", 0, 16, 16, 16},
+              {"a100-sxm-80", 8, 0, 8, 16},  {"rtx-5090", 0, 0, 16, 32}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    kernel_spec s = spec_of(rows[i].gpu, GG_U8, (setting[]){{SPEC_DTYPE_B, GG_S8}, {END, 0}});
+    if (rows[i].m) s.value[SPEC_INST_M] = rows[i].m;
+    if (rows[i].k) s.value[SPEC_INST_K] = rows[i].k;
+    kernel_plan p;
+    made(&s, VARIANT_FULL, &p);
+    assert_int_equal(p.inst_m, rows[i].made_m);
+    assert_int_equal(p.inst_k, rows[i].made_k);
+    assert_int_equal(p.step_k, 32);
+    plan_free(&p);
+  }
+  kernel_spec s = spec_of("t4", GG_S8, (setting[]){{SPEC_INST_K, 32}, {END, 0}});
+  refused(&s, SPEC_INST_K, "instruction");
+  s = spec_of("t4", GG_S8, (setting[]){{SPEC_INST_M, 16}, {END, 0}});
+  refused(&s, SPEC_INST_M, "instruction");
 }
 
 /* Sums of fp8 are promoted unless the spec asks otherwise, and cost their registers twice. */
@@ -187,8 +214,11 @@ static void wgmma_narrow_takes_everything(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(types_follow_the_architecture), cmocka_unit_test(fp8_is_promoted),
-      cmocka_unit_test(scales_come_with_parts),        cmocka_unit_test(batches_divide),
+      cmocka_unit_test(types_follow_the_architecture),
+      cmocka_unit_test(integers_have_three_shapes),
+      cmocka_unit_test(fp8_is_promoted),
+      cmocka_unit_test(scales_come_with_parts),
+      cmocka_unit_test(batches_divide),
       cmocka_unit_test(wgmma_narrow_takes_everything),
   };
   return cmocka_run_group_tests_name("plans of family mma", tests, NULL, NULL);
