@@ -332,6 +332,16 @@ void plan_register_limit(plan_builder *b) {
                 p->min_blocks, p->threads, limit, LEAST_REGISTERS);
 }
 
+/* Measured: what ptxas adds to a short loop where registers cost nothing. */
+enum { LOADS_AHEAD = 24 };
+
+int plan_spend_registers(const plan_builder *b, int need) {
+  int most = b->gpu->registers_sm / b->gpu->threads_sm / 8 * 8;
+  if (most > need + LOADS_AHEAD) most = need + LOADS_AHEAD;
+  if (most > b->plan->register_limit) most = b->plan->register_limit;
+  return most > need ? most : need;
+}
+
 /* " 128 registers x 256 threads" and so on: which limit decides how many blocks an SM holds. */
 void plan_occupancy(plan_builder *b) {
   kernel_plan *p = b->plan;

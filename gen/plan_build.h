@@ -93,6 +93,9 @@ int plan_core_speed(const plan_builder *b, int speed);
 
 /* register_limit: what min_blocks blocks of these threads leave each thread. */
 void plan_register_limit(plan_builder *b);
+/* What ptxas allots to a kernel of one output a thread that needs so many: while an SM still holds
+ * all its threads, it spends registers on loads of further turns. Needs the launch bound. */
+int plan_spend_registers(const plan_builder *b, int need);
 /* Blocks that an SM's registers hold at so many a thread. */
 int plan_blocks_by_registers(const plan_builder *b, int registers);
 

@@ -94,9 +94,9 @@ void plan_make_gemv(plan_builder *b) {
   TAKE(raster_along, RASTER_ALONG, RASTER_M, "r",
        "blocks with the same row of B follow each other: one of them reads it from memory");
   TAKE(raster_group, RASTER_GROUP, 1, "g", "plain order");
-  int registers = full ? 27 + 13 * p->tile_m / 2 : 30 + p->tile_m;
+  int registers = full ? 25 + 6 * p->tile_m : 30 + p->tile_m;
   SET(registers, registers + plan_step_registers(p) / 2,
-      full ? "27 for addresses, loads and bounds, 6.5 a row (fitted to what ptxas allots)"
+      full ? "25 for addresses, loads and bounds, 6 a row (fitted to what ptxas allots)"
            : "30 for addresses, loads and bounds, a sum a row (fitted to what ptxas allots)");
   TAKE(min_blocks, MIN_BLOCKS, 1, "mb", "the compiler is free");
   plan_register_limit(b);

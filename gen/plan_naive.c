@@ -7,14 +7,24 @@
 
 #include <stdio.h>
 
-/* The registers a thread of this family needs: two operand sets in flight for each unrolled step,
- * accumulator, pointers and bounds (64 bits each). Values narrower than 4 bytes take one each. */
-static int words_of(const kernel_plan *p) {
-  return p->type_acc == GG_F64 || p->element == 8 ? 2 : 1;
+/* Registers of a value; those narrower than 4 bytes take one each. */
+static int words_of(int type) {
+  return dtype_bytes(type) == 8 ? 2 : 1;
 }
 
-static int register_estimate(const kernel_plan *p) {
-  return 23 + words_of(p) * (1 + 2 * p->unroll_k) + plan_step_registers(p);
+/* What a thread needs: pointers and bounds (64 bits each), the sum, and either the operands of each
+ * unrolled step in flight or, later, the epilogue's values. */
+static void expect_registers(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  int flying = p->unroll_k * (words_of(p->type_a) + words_of(p->type_b));
+  int steps = plan_step_registers(p), sum = words_of(p->type_acc);
+  int need = 23 + sum + (flying > steps ? flying : steps);
+  int registers = plan_spend_registers(b, need);
+  SET(registers, registers,
+      "23 for addresses and bounds, a sum of %d, %d for %s = %d; %d for loads of further turns, "
+      "while an SM holds its %d threads",
+      sum, flying > steps ? flying : steps, flying > steps ? "operands in flight" : "the epilogue",
+      need, registers - need, b->gpu->threads_sm);
 }
 
 /* Every type is served whose conversion to the accumulator is exact. */
@@ -73,10 +83,9 @@ void plan_make_naive(plan_builder *b) {
   SET(shared_bytes, 0, "no shared memory");
   TAKE(raster_along, RASTER_ALONG, RASTER_N, "r", "blocks of a row follow each other");
   TAKE(raster_group, RASTER_GROUP, 1, "g", "plain order");
-  SET(registers, register_estimate(p), "23 for addresses and bounds, %d words x (1 + 2 x %d)%s",
-      words_of(p), p->unroll_k, plan_step_registers(p) > 0 ? ", the epilogue's" : "");
   TAKE(min_blocks, MIN_BLOCKS, 1, "mb", "the compiler is free");
   plan_register_limit(b);
+  expect_registers(b);
   SET(path_a, PATH_NONE, "straight from global memory");
   SET(path_b, PATH_NONE, "straight from global memory");
   bool full = b->variant == VARIANT_FULL;

@@ -60,8 +60,8 @@ void plan_make_reduce(plan_builder *b) {
   SET(raster_group, 1, "plain order");
   SET(k_slices, 1, "none");
   SET(shared_bytes, 0, "nothing is shared");
-  SET(registers, 24 + FETCHED + plan_step_registers(p),
-      "24 for addresses and bounds, %d words in flight, the epilogue's", FETCHED);
+  SET(registers, 16 + FETCHED + plan_step_registers(p),
+      "16 for addresses and bounds, %d words in flight, the epilogue's", FETCHED);
   SET(min_blocks, 1, "the compiler is free");
   plan_register_limit(b);
   SET(align_a, p->element, "not there");

@@ -57,8 +57,8 @@ static void choose_rows(plan_builder *b, bool slim) {
   SET(tile_m, BLOCK / p->copy_lanes_a, "a row for each %d of %d threads", p->copy_lanes_a, BLOCK);
   SET(tile_n, p->copy_lanes_a * p->copies_a * CHUNK / p->element, "%d lanes x %d x %d B / %d B",
       p->copy_lanes_a, p->copies_a, CHUNK, p->element);
-  SET(registers, 28 + 4 * (p->copies_a + 1) + 12, "%d granules of 4 words, words of two; addresses",
-      p->copies_a + 1);
+  SET(registers, 38 + 4 * (p->copies_a + 1),
+      "%d granules of 4 words, 38 for words of two and addresses", p->copies_a + 1);
   set_blocks(b, 4);
   SET(shared_bytes, 0, "shuffles");
   SET(swizzle, 0, "no shared memory");
@@ -78,7 +78,8 @@ static void choose_square(plan_builder *b) {
   int rows = BLOCK / p->copy_lanes_a;
   SET(copies_a, p->tile_m / rows, "%d rows, %d threads with %d lanes a row", p->tile_m, BLOCK,
       p->copy_lanes_a);
-  SET(registers, 28 + 18 * p->copies_a, "%d granules of 4 words, next ones, addresses",
+  SET(registers, 4 + 17 * p->copies_a,
+      "%d granules: 17 for their 4 words, the next ones, those turned and addresses; 4 for bounds",
       p->copies_a);
   set_blocks(b, p->copies_a > 2 ? 3 : 5);
   SET(shared_bytes, p->tile_m * row, "%d rows x %d B", p->tile_m, row);

@@ -3,26 +3,22 @@
  *
  * Order of planning, each step fixing what the next one needs: thread tile from shared bandwidth
  * and registers, block tile from the warp's arrangement, k tile from the length of the unrolled
- * body, copies, stages from capacity, residency last. The preferences are measured (docs/simt.md).
+ * body, copies, stages from capacity, residency (plan_simt_registers.c) last. The preferences are
+ * measured (docs/simt.md).
  */
-#include "plan_copy.h"
 #include "plan_epilogue.h"
+#include "plan_simt.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* Registers beside accumulators, fragments and staged copies: addresses, bounds, loop state. */
-enum { OTHER_REGISTERS = 34, MOST_FMAS_A_BLOCK = 2048, FMAS_A_BODY = 1024, MANY_STAGED = 32 };
+enum { MOST_FMAS_A_BLOCK = 2048, FMAS_A_BODY = 1024 };
 
 /* Bytes that a thread tile needs from shared memory for each cycle of full-rate FMAs, every operand
  * counted for every thread: (m + n) * element / (m * n) bytes a FMA. */
 static double shared_need(const plan_builder *b, int m, int n) {
   int rate = b->plan->type_acc == GG_F64 ? b->gpu->fma_f64 : b->gpu->fma_f32;
   return (double)(m + n) * b->plan->element / (m * n) * rate;
-}
-
-static int tile_registers(const plan_builder *b, int m, int n) {
-  return b->plan->element / 4 * (m * n + 2 * (m + n)) + OTHER_REGISTERS;
 }
 
 /* Divides a tile's side into lanes x thread elements x warps. */
@@ -101,7 +97,7 @@ static void choose_thread_tile(plan_builder *b) {
   plan_fault fault, first;
   for (int i = 0; i < (int)(sizeof candidates / sizeof candidates[0]); ++i) {
     int m = candidates[i][0], n = candidates[i][1], lanes[2];
-    int registers = tile_registers(b, m, n);
+    int registers = plan_simt_tile_registers(b, m, n);
     if (registers > b->gpu->registers_thread) {
       plan_reject(b, "thread tile %dx%d: about %d registers, a thread has %d", m, n, registers,
                   b->gpu->registers_thread);
@@ -321,109 +317,6 @@ static void choose_stages(plan_builder *b) {
   if (p->unroll_stages) buf_puts(&b->suffix, "_ring");
 }
 
-static int staged_registers(const kernel_plan *p) {
-  int words = p->element / 4, sum = 0;
-  if (p->path_a == PATH_STAGED) sum += p->copies_a * (p->copy_a / p->element) * words;
-  if (p->path_b == PATH_STAGED) sum += p->copies_b * (p->copy_b / p->element) * words;
-  return sum;
-}
-
-/* Pointers that the copies keep: clamped ones are one for each row (k-contiguous) or column. */
-static int pointer_registers(const kernel_plan *p, int operand) {
-  int extent = operand == 0 ? p->tile_m : p->tile_n;
-  int lanes = operand == 0 ? p->copy_lanes_a : p->copy_lanes_b;
-  if (plan_contiguous_k(p, operand)) return 2 * ((extent * lanes + p->threads - 1) / p->threads);
-  return 4;
-}
-
-/* What leaves a thread enough registers. */
-static const char *registers_remedy(const plan_builder *b, int staged) {
-  if (plan_given(b, SPEC_MIN_BLOCKS) && b->plan->min_blocks > 1)
-    return "fewer min_blocks or a smaller thread tile";
-  if (b->plan->threads > 256) return "a smaller tile (fewer threads) or a smaller thread tile";
-  return staged > 32 ? "a smaller thread tile, or a smaller tile.k (fewer staged registers)"
-                     : "a smaller thread tile";
-}
-
-/* Registers of an epilogue with steps that reads C and residual of `rows` rows at once:
- * accumulators, what belongs to columns, the rows' elements (16-bit types in pairs), a polynomial's
- * values. */
-static int epilogue_registers(const kernel_plan *p, int rows) {
-  int words = p->element / 4;
-  int columns = (p->bias == GG_BIAS_N) + (p->scale_b == GG_SCALING_VECTOR);
-  int row =
-      (p->residual ? p->element_d : 0) + (p->beta == GG_SCALAR_ZERO ? 0 : dtype_bytes(p->type_c));
-  return words * p->thread_n * (p->thread_m + columns) + rows * p->thread_n * row / 4 +
-         plan_step_registers(p) + OTHER_REGISTERS - 8;
-}
-
-static void choose_epilogue_rows(plan_builder *b) {
-  kernel_plan *p = b->plan;
-  int rows = p->vector;
-  while (rows > 1 && epilogue_registers(p, rows) > p->register_limit - 8)
-    rows /= 2;
-  SET(epilogue_rows, rows, "about %d of %d registers", epilogue_registers(p, rows),
-      p->register_limit);
-}
-
-/* What ptxas uses of what it may have, for the residency of the kernel as it will be: within 10 %
- * in nine of ten kernels (nvcc 13.0, sm_90). With one stage what is staged and the fragments are
- * never held at once; large thread tiles get more than they need, small ones need more for
- * addresses. */
-static void expect_registers(plan_builder *b, int accumulators, int fragments, int staged,
-                             int pointers) {
-  kernel_plan *p = b->plan;
-  int held = p->stages > 1 ? fragments + staged : fragments > staged ? fragments : staged;
-  int outputs = p->thread_m * p->thread_n;
-  int other = p->element > 4 ? 26 : outputs <= 16 ? 32 : outputs < 128 ? 24 : 30;
-  if (p->fragments == 1 && outputs < 128) other += 8; /* the next step's loads begin early */
-  int total = accumulators + held + pointers + other;
-  if (total > p->register_limit) total = p->register_limit;
-  SET(registers, total, "%d accumulators + %d fragments and staged + %d pointers + %d other",
-      accumulators, held, pointers, other);
-}
-
-static void choose_residency(plan_builder *b) {
-  kernel_plan *p = b->plan;
-  int words = p->element / 4;
-  int accumulators = words * p->thread_m * p->thread_n;
-  int fragments = words * p->fragments * (p->thread_m + p->thread_n);
-  int staged = staged_registers(p);
-  int pointers = pointer_registers(p, 0) + pointer_registers(p, 1);
-  int total = accumulators + fragments + staged + pointers + OTHER_REGISTERS - 8;
-  int epilogue = plan_step_registers(p) > 0 ? epilogue_registers(p, 1) : 0;
-  SET(registers, total > epilogue ? total : epilogue,
-      "%d accumulators + %d fragments + %d staged + %d pointers + %d other%s", accumulators,
-      fragments, staged, pointers, OTHER_REGISTERS - 8,
-      epilogue > total ? "; the epilogue needs more" : "");
-  total = p->registers;
-  /* Guards want a few registers at times where their estimate has none to spare; so do many
-   * copies through registers, which ptxas keeps longer: a quarter of them, all beside few sums. */
-  int kept = staged < MANY_STAGED ? 0 : accumulators < staged ? staged : staged / 4;
-  int wanted = round_up(b->variant == VARIANT_FULL ? total + kept : total + kept + 8, 8);
-  int blocks = 1;
-  while (blocks + 1 <= plan_blocks_by_registers(b, wanted) &&
-         (blocks + 1) * p->threads <= b->gpu->threads_sm &&
-         (blocks + 1) * (p->shared_bytes + b->gpu->shared_reserved) <= b->gpu->shared_sm &&
-         blocks < 8)
-    ++blocks;
-  TAKE(min_blocks, MIN_BLOCKS, blocks, "mb", "as many as %d registers x %d threads allow", wanted,
-       p->threads);
-  plan_register_limit(b);
-  int limit = p->register_limit;
-  /* Measured: no spill up to 24 above the limit where nothing is guarded; guards take what the
-   * estimate has to spare, but for pairs of f64, whose second set of fragments dies early. */
-  bool pairs = p->element == 8 && p->fragments == 2 && p->vector == 2;
-  int slack = b->variant == VARIANT_FULL ? 24 : pairs ? 12 : 0;
-  if (total > limit + slack)
-    plan_refuse(b, plan_given(b, SPEC_MIN_BLOCKS) ? SPEC_MIN_BLOCKS : SPEC_THREAD_M, "registers",
-                "about %d registers a thread (%d accumulators, %d fragments, %d staged), the limit "
-                "is %d: the kernel would spill; use %s",
-                total, accumulators, fragments, staged, limit, registers_remedy(b, staged));
-  if (epilogue <= accumulators + fragments + staged + pointers + OTHER_REGISTERS - 8)
-    expect_registers(b, accumulators, fragments, staged, pointers);
-}
-
 static void estimate_code(plan_builder *b) {
   kernel_plan *p = b->plan;
   int fmas = p->thread_m * p->thread_n;
@@ -512,8 +405,8 @@ void plan_make_simt(plan_builder *b) {
   if (b->result == PLAN_OK) choose_k_tile(b);
   if (b->result == PLAN_OK) choose_copies(b);
   if (b->result == PLAN_OK) choose_stages(b);
-  if (b->result == PLAN_OK) choose_residency(b);
-  if (b->result == PLAN_OK && plan_step_registers(p) > 0) choose_epilogue_rows(b);
+  if (b->result == PLAN_OK) plan_simt_residency(b);
+  if (b->result == PLAN_OK && plan_step_registers(p) > 0) plan_simt_epilogue_rows(b);
   if (b->result != PLAN_OK) return;
   bool narrow = b->variant == VARIANT_NARROW;
   SET(store_vector, narrow ? 1 : p->vector,

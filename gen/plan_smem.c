@@ -62,16 +62,20 @@ void plan_make_smem(plan_builder *b) {
   TAKE(raster_group, RASTER_GROUP, 1, "g", "plain order");
   int words = p->element / 4;
   int copies = words * (1 + p->copies_a + p->copies_b + 4), steps = 1 + plan_step_registers(p);
-  SET(registers, 25 + (copies > steps ? copies : steps),
-      "25 for addresses and bounds, %d words x (accumulator, %d + %d copies, 4 in flight)%s", words,
-      p->copies_a, p->copies_b, copies > steps ? "" : ", fewer than the epilogue's");
+  int need = 25 + (copies > steps ? copies : steps);
   TAKE(min_blocks, MIN_BLOCKS, 1, "mb", "the compiler is free");
   plan_register_limit(b);
-  if (p->registers > p->register_limit + 4) /* measured: no spill up to there */
+  int registers = plan_spend_registers(b, need);
+  SET(registers, registers,
+      "25 for addresses and bounds, %d words x (accumulator, %d + %d copies, 4 in flight)%s = %d; "
+      "%d for loads of further turns, while an SM holds its %d threads",
+      words, p->copies_a, p->copies_b, copies > steps ? "" : ", fewer than the epilogue's", need,
+      registers - need, b->gpu->threads_sm);
+  if (need > p->register_limit + 4) /* measured: no spill up to there */
     plan_refuse(b, plan_given(b, SPEC_MIN_BLOCKS) ? SPEC_MIN_BLOCKS : SPEC_TILE_K, "registers",
                 "about %d registers a thread (%d + %d copies in flight), the limit is %d: the "
                 "kernel would spill; use fewer min_blocks or a smaller tile.k",
-                p->registers, p->copies_a, p->copies_b, p->register_limit);
+                need, p->copies_a, p->copies_b, p->register_limit);
   SET(align_c, dtype_bytes(p->type_c), "single elements are read");
   SET(align_d, p->element_d, "single elements are written");
   plan_copy_multiples(b);

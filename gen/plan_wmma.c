@@ -274,6 +274,26 @@ static int pointer_registers(const kernel_plan *p, int operand) {
   return p->variant == VARIANT_FULL ? 2 : 2 * (side / vector / lanes);
 }
 
+/* What ptxas allots, for the residency of the kernel as it will be; the launch bound follows from
+ * the estimate below, which has less to spare. */
+static void expect_registers(plan_builder *b, int accumulators, int fragments, int staged,
+                             int pointers, bool short_steps) {
+  kernel_plan *p = b->plan;
+  /* With one stage all steps' fragments are loaded at once, behind the barrier, when what was
+   * staged is stored. */
+  int held = fragments + staged;
+  if (p->stages == 1) held = p->unroll_k * fragments > staged ? p->unroll_k * fragments : staged;
+  /* Each copy of a single element has an address of its own. */
+  int each = 2 * (p->copies_a + p->copies_b);
+  if (b->variant == VARIANT_NARROW && pointers < each) pointers = each;
+  int other = 32 + (short_steps ? MORE_LOADS / 2 : 0),
+      total = accumulators + held + pointers + other;
+  SET(registers, total < p->register_limit ? total : p->register_limit,
+      "%d accumulators + %d %s + %d pointers + %d other%s", accumulators, held,
+      p->stages == 1 ? "fragments of all steps" : "fragments and staged", pointers, other,
+      total > p->register_limit ? "; the limit is less" : "");
+}
+
 static void choose_residency(plan_builder *b) {
   kernel_plan *p = b->plan;
   int rows = p->warp_m / p->inst_m, columns = p->warp_n / p->inst_n;
@@ -285,8 +305,6 @@ static void choose_residency(plan_builder *b) {
   bool short_steps = p->element == 1 || p->type_a == GG_TF32;
   int other = OTHER_REGISTERS + (short_steps ? MORE_LOADS : 0);
   int total = accumulators + fragments + staged + pointers + other;
-  SET(registers, total, "%d accumulators + %d fragments + %d staged + %d pointers + %d other",
-      accumulators, fragments, staged, pointers, other);
   int wanted = round_up(total, 8);
   int blocks = 1;
   while (blocks + 1 <= plan_blocks_by_registers(b, wanted) &&
@@ -308,6 +326,7 @@ static void choose_residency(plan_builder *b) {
                 total, accumulators, fragments, staged, p->register_limit,
                 plan_given(b, SPEC_MIN_BLOCKS) ? "fewer min_blocks or a smaller warp tile"
                                                : "a smaller warp tile");
+  expect_registers(b, accumulators, fragments, staged, pointers, short_steps);
 }
 
 static void choose_store(plan_builder *b) {

@@ -15,8 +15,8 @@ trap 'rm -rf "$work"' EXIT INT TERM
 for spec in "$source"/specs/*.lua "$here/architectures.lua" "$here/epilogues.lua"; do
   "$gemmgen" "$spec" -o "$work/$(basename "$spec" .lua)"
 done
-# The subset holds what is rare, whose registers are hard to foretell: nine in ten is asked of all.
-options='--estimates 50'
+# The subset is small, and holds what is rare: a little less is asked of it than of all.
+options='--estimates 85'
 [ "${GEMMGEN_COMPILE:-}" != all ] || options='--all --estimates 90'
 # shellcheck disable=SC2086 # several words
 sh "$here/python.sh" "$here/compile.py" $options "$work"/*

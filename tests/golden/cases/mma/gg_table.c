@@ -83,7 +83,7 @@ static const gg_kernel kernels[] = {
      .bias = GG_BIAS_NONE, .activation = GG_ACTIVATION_NONE, .residual = 0, .absmax = 0,
      .scaling_a = GG_SCALING_NONE, .scaling_b = GG_SCALING_NONE, .scaling_d = GG_SCALING_NONE,
      .threads = 32, .cluster_m = 1, .cluster_n = 1, .cluster_k = 1,
-     .shared_bytes = 6144, .blocks_per_sm = 12,
+     .shared_bytes = 6144, .blocks_per_sm = 16,
      .align = {2, 2, 2, 2},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 200, .wave_loss_percent = 100, .overhead_k = 192,

@@ -131,7 +131,7 @@ static const gg_kernel kernels[] = {
      .bias = GG_BIAS_M, .activation = GG_ACTIVATION_RELU, .residual = 0, .absmax = 1,
      .scaling_a = GG_SCALING_NONE, .scaling_b = GG_SCALING_NONE, .scaling_d = GG_SCALING_NONE,
      .threads = 256, .cluster_m = 1, .cluster_n = 1, .cluster_k = 1,
-     .shared_bytes = 0, .blocks_per_sm = 5,
+     .shared_bytes = 0, .blocks_per_sm = 6,
      .align = {4, 4, 2, 2},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 0, .wave_loss_percent = 0, .overhead_k = 0,
