@@ -92,10 +92,9 @@ static void expect_registers(plan_builder *b, mma_registers r) {
   if (plan_mma_gathers(b)) {
     int sums = p->promote_k > 0 ? r.accumulators / 2 : r.accumulators;
     bool spare = !b->gpu->has_cp_async || b->gpu->arch >= 120; /* few addresses are held */
-    /* Fewer for each element than a bound has to allow, more beside many sums; bytes are put
-     * together by four. */
-    r.other = 45 + sums / 4 + (spare ? 0 : 3 * r.staged / 4) + (p->element == 1 ? 30 : 0) -
-              (p->promote_k > 0 ? 15 : 0) + scale_registers(p, &t);
+    /* Addresses, and bytes on their way into words of four: fewer than a bound has to allow. */
+    int each = spare ? 0 : 3 * r.staged / 4 + (p->element == 1 ? 30 : 0);
+    r.other = 45 + sums / 4 + each - (p->promote_k > 0 ? 15 : 0) + scale_registers(p, &t);
   } else if (p->fragments == 1) {
     ahead = r.fragments; /* ptxas loads the next set before the last products of this one */
   }
