@@ -161,6 +161,7 @@ typedef struct bench_rival {
   int blocks;
   void *graph; /* of `runs` runs, replayed `replays` times a block */
   int runs, replays;
+  int lead; /* replays before a block that are not timed */
 } bench_rival;
 
 /* cuBLASLt's first heuristic with 64 MiB of workspace (bench_cublas.c): strict f32 or f64; f32
@@ -179,7 +180,8 @@ void bench_cublas_close(bench_cublas *lib); /* NULL is fine */
 
 typedef struct bench_options {
   int repeats;
-  double min_ms; /* of one block */
+  double min_ms;  /* of one block */
+  double lead_ms; /* of the same load before a block, not timed */
 } bench_options;
 
 /* Checks each rival once, then times them: `repeats` times forwards and backwards, a block each.

@@ -7,6 +7,7 @@
 #include "dtype.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@ typedef struct arguments {
   bool has_suite, all, cublas, fast_accum;
   bench_steps steps; /* of every problem */
   const char *kernel;
+  const char *match; /* of --all: a glob, or NULL */
   bench_format format;
   bench_options options;
   int device;
@@ -89,6 +91,11 @@ static int option(arguments *a, const char *name, const char *value) {
     a->kernel = value;
     return 0;
   }
+  if (strcmp(name, "--match") == 0) {
+    a->match = value;
+    a->all = true;
+    return 0;
+  }
   if (strcmp(name, "--baseline") == 0) {
     a->cublas = strcmp(value, "cublas") == 0;
     return a->cublas ? 0 : wrong_usage("--baseline knows cublas only", value);
@@ -100,6 +107,11 @@ static int option(arguments *a, const char *name, const char *value) {
   if (strcmp(name, "--min-ms") == 0) {
     if (!count_of(value, 60000, &number)) return wrong_usage("--min-ms is not 0..60000", value);
     a->options.min_ms = number;
+    return 0;
+  }
+  if (strcmp(name, "--lead-ms") == 0) {
+    if (!count_of(value, 60000, &number)) return wrong_usage("--lead-ms is not 0..60000", value);
+    a->options.lead_ms = number;
     return 0;
   }
   if (strcmp(name, "--device") == 0)
@@ -137,7 +149,8 @@ static int parse(int argc, char **argv, arguments *a) {
     a->suite.problems[i].steps = a->steps;
   }
   if (!a->has_suite) return wrong_usage("no problem: give --suite or --problem", NULL);
-  if (a->all && a->kernel) return wrong_usage("--all and --kernel exclude each other", NULL);
+  if (a->all && a->kernel)
+    return wrong_usage("--all, or --match, and --kernel exclude each other", NULL);
   return 0;
 }
 
@@ -187,6 +200,7 @@ static int enter(session *s, const bench_problem *p, entrant *entrants, bench_ri
   int tries = s->args->all ? s->table->count : 1;
   for (int i = 0; i < tries; ++i) {
     const char *pin = s->args->all ? s->table->kernels[i].name : s->args->kernel;
+    if (s->args->match && fnmatch(s->args->match, pin, 0) != 0) continue;
     entrant *e = &entrants[count];
     gg_status status = plan_of(s, p, pin, e);
     if (status == GG_OK) {

@@ -1,8 +1,9 @@
 /* bench_time.c - checks rivals, then times them against each other.
  *
- * A block is one rival's graph replayed for at least min_ms, so that clocks settle on its load.
- * Blocks go forwards and backwards through the rivals (A B B A), so that a slow drift of clocks
- * meets all alike. Each run of a graph takes the next set of operands.
+ * A block is one rival's graph replayed for at least min_ms, so that clocks settle on its load;
+ * with lead_ms they settle before the clock starts. Blocks go forwards and backwards through the
+ * rivals (A B B A), so that a slow drift of clocks meets all alike. Each run of a graph takes the
+ * next set of operands.
  */
 #include "bench.h"
 
@@ -111,13 +112,16 @@ static bool prepare(const bench *x, bench_rival *r) {
     return false;
   double replays = ceil(x->options->min_ms / (ms > 0 ? (double)ms : 1e-3));
   r->replays = replays < 1 ? 1 : replays > 1e6 ? 1000000 : (int)replays;
+  r->lead = (int)ceil(x->options->lead_ms / (ms > 0 ? (double)ms : 1e-3));
   return true;
 }
 
 static bool block(const bench *x, bench_rival *r, bool keep) {
   float ms = 0;
   double mhz = 0;
-  if (!mark(x, r, x->begin) || !replay(x, r, r->replays) || !mark(x, r, x->end)) return false;
+  if (!replay(x, r, r->lead) || !mark(x, r, x->begin) || !replay(x, r, r->replays) ||
+      !mark(x, r, x->end))
+    return false;
   int code = bench_clock(&mhz, x->stream);
   if (code != 0) return failed(x, r, "clock", bench_error(code));
   if (!lap(x, r, &ms)) return false;
