@@ -17,7 +17,7 @@ typedef struct arguments {
   bool has_suite, all, cublas, fast_accum;
   bench_steps steps; /* of every problem */
   const char *kernel;
-  const char *match; /* of --all: a glob, or NULL */
+  const char *match; /* of --all: globs with commas between, or NULL */
   bench_format format;
   bench_options options;
   int device;
@@ -194,13 +194,25 @@ static gg_status plan_of(const session *s, const bench_problem *p, const char *p
   return status;
 }
 
+/* Whether a name is like one of the globs, which commas part. */
+static bool like(const char *name, const char *globs) {
+  char glob[160];
+  while (*globs) {
+    size_t length = strcspn(globs, ",");
+    snprintf(glob, sizeof glob, "%.*s", (int)length, globs);
+    if (fnmatch(glob, name, 0) == 0) return true;
+    globs += length + (globs[length] == ',');
+  }
+  return false;
+}
+
 /* The entrants of a problem. Returns how many. */
 static int enter(session *s, const bench_problem *p, entrant *entrants, bench_rival *rivals) {
   int count = 0;
   int tries = s->args->all ? s->table->count : 1;
   for (int i = 0; i < tries; ++i) {
     const char *pin = s->args->all ? s->table->kernels[i].name : s->args->kernel;
-    if (s->args->match && fnmatch(s->args->match, pin, 0) != 0) continue;
+    if (s->args->match && !like(pin, s->args->match)) continue;
     entrant *e = &entrants[count];
     gg_status status = plan_of(s, p, pin, e);
     if (status == GG_OK) {
