@@ -110,20 +110,21 @@ static bool transposed_b(const kernel_plan *p) {
 
 /* Tensor maps: boxes one swizzled row of 128 bytes wide. D: the rows of one warpgroup. */
 static void maps(const kernel_plan *p, buf *out) {
+  static const char none[] = "{0, 0, 0, 0, 0}";
   if (p->path_a != PATH_TMA) {
-    buf_puts(out, "     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},\n");
+    buf_printf(out, "     .maps = {%s, %s, %s, %s},\n", none, none, none, none);
     return;
   }
   int width = 128 / p->element;
-  buf_printf(out, "     .maps = {{1, %d, %d, 128}, ", width, p->box_a);
+  buf_printf(out, "     .maps = {{1, %d, %d, 128, %d}, ", width, p->box_a, p->promotion);
   if (p->path_b == PATH_TMA)
-    buf_printf(out, "{1, %d, %d, 128}, {0, 0, 0, 0}, ", width, p->box_b);
+    buf_printf(out, "{1, %d, %d, 128, %d}, %s, ", width, p->box_b, p->promotion, none);
   else
-    buf_puts(out, "{0, 0, 0, 0}, {0, 0, 0, 0}, ");
+    buf_printf(out, "%s, %s, ", none, none);
   if (p->path_d == PATH_TMA)
-    buf_printf(out, "{1, %d, %d, %d}},\n", p->panel, p->panel_m, p->panel_swizzle);
+    buf_printf(out, "{1, %d, %d, %d, 256}},\n", p->panel, p->panel_m, p->panel_swizzle);
   else
-    buf_puts(out, "{0, 0, 0, 0}},\n");
+    buf_printf(out, "%s},\n", none);
 }
 
 static void row(const kernel_plan *p, const char *prefix, buf *out) {
@@ -165,7 +166,7 @@ static void row(const kernel_plan *p, const char *prefix, buf *out) {
              "     .sm_gflops = %d, .copy_gbs = %d, .overhead_ns = %d, .partial_percent = %d,\n",
              p->sm_gflops, p->copy_gbs, p->overhead_ns, p->partial_percent);
   maps(p, out);
-  buf_printf(out, "     .persistent = %d},\n", p->persistent);
+  buf_printf(out, "     .persistent = %d, .programmatic = %d},\n", p->persistent, p->programmatic);
 }
 
 void dispatch_table(const kernel_plan *const *plans, size_t count, const char *prefix, buf *out) {

@@ -381,8 +381,22 @@ static void name_types(const kernel_plan *p, buf *out) {
     buf_printf(out, "_acc_%s", dtype_name(p->type_acc));
 }
 
+/* Naive and smem are there to be read, and keep to what every card has. */
+void plan_launch(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  bool able = p->arch >= 90, plain = p->family == FAMILY_NAIVE || p->family == FAMILY_SMEM;
+  TAKE(programmatic, PROGRAMMATIC, able && !plain, "=serial", "%s",
+       !able   ? "griddepcontrol came with sm_90"
+       : plain ? "read in the classroom: nothing that sm_70 lacks"
+               : "blocks start, set up and wait while the kernel before ends (docs/launching.md)");
+  if (p->programmatic && !able)
+    plan_refuse(b, SPEC_PROGRAMMATIC, "programmatic-arch",
+                "griddepcontrol came with sm_90, this is for sm_%d; leave it out", p->arch);
+}
+
 void plan_common_end(plan_builder *b, const char *shape) {
   kernel_plan *p = b->plan;
+  plan_launch(b);
   plan_occupancy(b);
   plan_set_peak(b);
   if (p->why[PLAN_copy_gbs] == NULL)

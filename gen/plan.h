@@ -77,6 +77,7 @@ typedef enum fragment_load {
   X(consumer_registers, "registers", "a thread of a computing warpgroup")                          \
   X(schedule, "schedule", "how computing warpgroups share tiles")                                  \
   X(persistent, "bool", "blocks take tile after tile")                                             \
+  X(programmatic, "bool", "launched while the kernel before ends")                                 \
   X(cluster_m, "blocks", "of a cluster along m, sharing tiles of B")                               \
   X(cluster_n, "blocks", "of a cluster along n, sharing tiles of A")                               \
   X(cluster_k, "blocks", "of a cluster that share one tile, each a part of k")                     \
@@ -102,6 +103,7 @@ typedef enum fragment_load {
   X(copy_lanes_b, "threads", "along the contiguous axis of B in one round of copies")              \
   X(pad_a, "elements", "added to each shared row of A")                                            \
   X(pad_b, "elements", "added to each shared row of B")                                            \
+  X(promotion, "bytes", "that a miss of a TMA load brings into L2")                                \
   X(swizzle, "bool", "XOR of 16-byte chunks instead of padding")                                   \
   X(load_a, "load", "how fragments of A are read")                                                 \
   X(load_b, "load", "how fragments of B are read")                                                 \

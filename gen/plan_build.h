@@ -70,6 +70,8 @@ void plan_reject(plan_builder *b, const char *text, ...) __attribute__((format(p
 void plan_common_begin(plan_builder *b);
 /* Name, alignments, multiples, occupancy. Needs the geometry, threads, registers, shared bytes. */
 void plan_common_end(plan_builder *b, const char *shape);
+/* How it is launched; a part of plan_common_end. */
+void plan_launch(plan_builder *b);
 
 /* The type that stands for all of its size in a pass over operands; GG_NONE: there is no such pass.
  */

@@ -100,6 +100,7 @@ void plan_make_repack(plan_builder *b) {
   SET(family, FAMILY_REPACK, "copies operands for other families");
   SET(variant, VARIANT_NARROW, "any size, any element's address");
   SET(arch, b->gpu->arch, "%s", b->gpu->name);
+  plan_launch(b);
   SET(arch_suffix, 0, "nothing here needs arch-specific instructions; PTX serves later cards");
   SET(type_a, type, "for its bytes: bits are copied");
   SET(type_b, type, "as A");

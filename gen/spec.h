@@ -76,6 +76,7 @@ typedef enum schedule { SCHEDULE_COOPERATIVE, SCHEDULE_PINGPONG } schedule;
   X(CLUSTER_K, "cluster.k", INT, 1, 16)                                                            \
   X(SCHEDULE, "schedule", SCHEDULE, 0, 0)                                                          \
   X(PERSISTENT, "persistent", BOOL, 0, 1)                                                          \
+  X(PROGRAMMATIC, "programmatic", BOOL, 0, 1)                                                      \
   X(FAST_ACCUM, "fast_accum", BOOL, 0, 1)                                                          \
   X(MIN_BLOCKS, "min_blocks", INT, 1, 32)                                                          \
   X(K_SLICES, "k_slices", INT, 1, 4)                                                               \

@@ -26,9 +26,10 @@ typedef struct ggi_device_ops {
   /* A tensor map; may be called in a capture, allocates nothing. */
   gg_status (*encode)(gg_device *device, const ggi_map *map, gg_tensor_map *to);
   /* One launch of `blocks` blocks along x, 1 <= blocks <= info.blocks_launch, a multiple of the
-   * row's cluster. Reads *args before it returns. stream: as gg_run's. */
-  gg_status (*launch)(gg_device *device, const gg_kernel *row, unsigned blocks, const gg_args *args,
-                      void *stream);
+   * row's cluster. early: while the kernel before ends; the row is programmatic. Reads *args before
+   * it returns. stream: as gg_run's. */
+  gg_status (*launch)(gg_device *device, const gg_kernel *row, unsigned blocks, bool early,
+                      const gg_args *args, void *stream);
 
   gg_status (*stream_create)(gg_device *device, void **stream);
   void (*stream_destroy)(gg_device *device, void *stream);

@@ -193,6 +193,13 @@ static CUtensorMapSwizzle map_swizzle(int bytes) {
                        : CU_TENSOR_MAP_SWIZZLE_NONE;
 }
 
+static CUtensorMapL2promotion map_promotion(int bytes) {
+  return bytes == 256   ? CU_TENSOR_MAP_L2_PROMOTION_L2_256B
+         : bytes == 128 ? CU_TENSOR_MAP_L2_PROMOTION_L2_128B
+         : bytes == 64  ? CU_TENSOR_MAP_L2_PROMOTION_L2_64B
+                        : CU_TENSOR_MAP_L2_PROMOTION_NONE;
+}
+
 static gg_status cuda_encode(gg_device *device, const ggi_map *map, gg_tensor_map *to) {
   encoder function = atomic_load(&self(device)->encode);
   if (!function) return ggi_fail(GG_ERR_DEVICE, "the kernel was not loaded");
@@ -205,7 +212,7 @@ static gg_status cuda_encode(gg_device *device, const ggi_map *map, gg_tensor_ma
   CUresult result =
       function((CUtensorMap *)to, map_types[map->type], 3, (void *)(uintptr_t)map->base, extent,
                pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, map_swizzle(map->swizzle),
-               CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+               map_promotion(map->promotion), CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS)
     return ggi_fail(
         GG_ERR_DEVICE,
@@ -216,19 +223,24 @@ static gg_status cuda_encode(gg_device *device, const ggi_map *map, gg_tensor_ma
   return GG_OK;
 }
 
-/* What one launch of `blocks` blocks is; attribute holds the cluster where there is one. */
-static cudaLaunchConfig_t launch_config(const gg_kernel *row, unsigned blocks,
-                                        cudaLaunchAttribute *attribute) {
+/* What one launch of `blocks` blocks is; `attribute` has room for two. */
+static cudaLaunchConfig_t launch_config(const gg_kernel *row, unsigned blocks, bool early,
+                                        cudaLaunchAttribute attribute[2]) {
   cudaLaunchConfig_t config = {.gridDim = {blocks, 1, 1},
                                .blockDim = {(unsigned)row->threads, 1, 1},
-                               .dynamicSmemBytes = (size_t)row->shared_bytes};
+                               .dynamicSmemBytes = (size_t)row->shared_bytes,
+                               .attrs = attribute};
   unsigned cluster = (unsigned)ggi_cluster_blocks(row);
   if (cluster > 1) {
-    attribute->id = cudaLaunchAttributeClusterDimension;
-    attribute->val.clusterDim.x = cluster;
-    attribute->val.clusterDim.y = attribute->val.clusterDim.z = 1;
-    config.attrs = attribute;
-    config.numAttrs = 1;
+    cudaLaunchAttribute *a = &attribute[config.numAttrs++];
+    a->id = cudaLaunchAttributeClusterDimension;
+    a->val.clusterDim.x = cluster;
+    a->val.clusterDim.y = a->val.clusterDim.z = 1;
+  }
+  if (early) {
+    cudaLaunchAttribute *a = &attribute[config.numAttrs++];
+    a->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    a->val.programmaticStreamSerializationAllowed = 1;
   }
   return config;
 }
@@ -241,8 +253,8 @@ static gg_status cuda_resident(gg_device *device, const gg_kernel *row, int *clu
     int former, fit = 0;
     gg_status status = enter(device, &former);
     if (status != GG_OK) return status;
-    cudaLaunchAttribute attribute;
-    cudaLaunchConfig_t config = launch_config(row, (unsigned)cluster, &attribute);
+    cudaLaunchAttribute attribute[2];
+    cudaLaunchConfig_t config = launch_config(row, (unsigned)cluster, false, attribute);
     status = check(cudaOccupancyMaxActiveClusters(&fit, stub(row), &config), row->name);
     leave(device, former);
     if (status != GG_OK) return status;
@@ -255,13 +267,13 @@ static gg_status cuda_resident(gg_device *device, const gg_kernel *row, int *clu
   return GG_OK;
 }
 
-static gg_status cuda_launch(gg_device *device, const gg_kernel *row, unsigned blocks,
+static gg_status cuda_launch(gg_device *device, const gg_kernel *row, unsigned blocks, bool early,
                              const gg_args *args, void *stream) {
   int former;
   gg_status status = enter(device, &former);
   if (status != GG_OK) return status;
-  cudaLaunchAttribute attribute;
-  cudaLaunchConfig_t config = launch_config(row, blocks, &attribute);
+  cudaLaunchAttribute attribute[2];
+  cudaLaunchConfig_t config = launch_config(row, blocks, early, attribute);
   config.stream = (cudaStream_t)stream;
   void *arguments[1] = {(void *)(uintptr_t)args};
   cudaError_t error = cudaLaunchKernelExC(&config, stub(row), arguments);

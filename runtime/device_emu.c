@@ -135,9 +135,11 @@ static gg_status emu_encode(gg_device *device, const ggi_map *map, gg_tensor_map
   return GG_OK;
 }
 
-static gg_status emu_launch(gg_device *device, const gg_kernel *row, unsigned blocks,
+/* A kernel that may be launched early is checked as if it were. */
+static gg_status emu_launch(gg_device *device, const gg_kernel *row, unsigned blocks, bool early,
                             const gg_args *args, void *stream) {
   (void)stream;
+  (void)early;
   device_emu *d = self(device);
   const gg_emu_launch launch = {.name = row->name,
                                 .entry = row->entry,
@@ -146,7 +148,8 @@ static gg_status emu_launch(gg_device *device, const gg_kernel *row, unsigned bl
                                 .grid_z = 1,
                                 .block_x = (unsigned)row->threads,
                                 .cluster_x = (unsigned)ggi_cluster_blocks(row),
-                                .shared_bytes = (unsigned)row->shared_bytes};
+                                .shared_bytes = (unsigned)row->shared_bytes,
+                                .programmatic = row->programmatic};
   pthread_mutex_lock(&d->lock);
   gg_status status = launch_locked(d, &launch, args, row->file ? row->file : row->name);
   pthread_mutex_unlock(&d->lock);

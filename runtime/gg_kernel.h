@@ -16,7 +16,7 @@ extern "C" {
 
 /* Layout version of gg_args, gg_kernel and gg_kernel_table. A table of another version is refused.
  */
-#define GG_KERNEL_ABI 3
+#define GG_KERNEL_ABI 4
 
 /* Element types, ORDER DTYPE (gen/spec.c, runtime/dtype.c). tf32 is f32 in memory. Numbers are
  * pinned: a saved table stays readable. */
@@ -152,9 +152,9 @@ typedef void (*gg_entry)(void);
  * where it is stored transposed; B: n, or k; C and D: n), dimension 1 along the other, dimension 2
  * along the batch: a batch of 1, or a stride of 0, gives it the extent 1, so a kernel multiplies
  * its batch coordinate by (stride != 0). Extents are the operand's own: reads beyond them are zero,
- * writes are dropped. Elements are of the row's type, tf32 as f32. Not interleaved, promoted to 256
- * bytes in L2. A map is left zero, and must not be touched, where its operand is not read: A and B
- * where k or alpha is 0, C where beta is 0.
+ * writes are dropped. Elements are of the row's type, tf32 as f32. Not interleaved. A map is left
+ * zero, and must not be touched, where its operand is not read: A and B where k or alpha is 0, C
+ * where beta is 0.
  *
  * A row does not apply to calls whose sizes a map cannot hold: bases, pitches and batch strides
  * that are no multiples of 16 bytes, extents from 2^31 on, distances from 2^40 bytes on; and rows
@@ -165,6 +165,7 @@ typedef struct gg_map_recipe {
                     multiple of 16, and with a swizzle at most its bytes */
   int box_outer; /* along dimension 1, at most 256; along the batch it is 1 */
   int swizzle;   /* bytes: 0 (none), 32, 64 or 128 */
+  int promotion; /* bytes that a miss brings into L2: 0 (32, a sector), 64, 128 or 256 */
 } gg_map_recipe;
 
 /* What a kernel does. Numbers are pinned. */
@@ -264,6 +265,11 @@ typedef struct gg_kernel {
    * would need, and no more clusters than that takes. One launch has at most 2^31 - 1 tiles,
    * padding included; a larger batch is launched in parts. */
   int persistent;
+  /* 1: the kernel may be launched while the one before it in the stream ends
+   * (cudaLaunchAttributeProgrammaticStreamSerialization). It touches no memory before
+   * griddepcontrol.wait, which waits for the end of all that stands before it, and lets a kernel
+   * behind it that is launched in the same way come early. Launched without, it runs as any. */
+  int programmatic;
 } gg_kernel;
 
 /* One emitted folder. Rows stand in the order of preference. DIR/gg_table.c defines one, under the

@@ -73,15 +73,15 @@ unsigned ggi_blocks(const gg_kernel *row, gg_i64 tiles, int resident) {
 
 /* One launch; args are the caller's to change. */
 static gg_status launch(gg_device *device, const gg_kernel *row, gg_i64 tiles, int resident,
-                        gg_args *args, void *stream) {
+                        bool early, gg_args *args, void *stream) {
   gg_status status = ggi_maps_fill(device, row, args);
   if (status != GG_OK) return status;
-  return device->ops->launch(device, row, ggi_blocks(row, tiles * args->batch, resident), args,
-                             stream);
+  return device->ops->launch(device, row, ggi_blocks(row, tiles * args->batch, resident), early,
+                             args, stream);
 }
 
-gg_status ggi_launch(gg_device *device, const gg_kernel *row, int resident, const gg_args *args,
-                     void *stream) {
+gg_status ggi_launch(gg_device *device, const gg_kernel *row, int resident, bool early,
+                     const gg_args *args, void *stream) {
   ggi_grid grid;
   gg_status status =
       ggi_grid_plan(row, args->m, args->n, args->batch, device->info.blocks_launch, &grid);
@@ -95,7 +95,7 @@ gg_status ggi_launch(gg_device *device, const gg_kernel *row, int resident, cons
     gg_args part = *args;
     part.batch = left < grid.batch_launch ? left : grid.batch_launch;
     advance_all(row, args, first, &part);
-    status = launch(device, row, grid.tiles, resident, &part, stream);
+    status = launch(device, row, grid.tiles, resident, early, &part, stream);
     if (status != GG_OK) return status;
   }
   return GG_OK;

@@ -30,8 +30,9 @@ unsigned ggi_blocks(const gg_kernel *row, gg_i64 tiles, int resident);
 /* Runs `row` with args (whole batch) on the device. The row is not checked against the call or the
  * device (select.h does) and must have been loaded (device->ops->load) where a stream captures.
  * m, n or batch 0: success, nothing is launched. Stops at the first launch that fails. resident: as
- * device->ops->resident says, 1 or more; not looked at unless the row is persistent. */
-gg_status ggi_launch(gg_device *device, const gg_kernel *row, int resident, const gg_args *args,
-                     void *stream);
+ * device->ops->resident says, 1 or more; not looked at unless the row is persistent. early: as
+ * device->ops->launch. */
+gg_status ggi_launch(gg_device *device, const gg_kernel *row, int resident, bool early,
+                     const gg_args *args, void *stream);
 
 #endif

@@ -198,23 +198,35 @@ static double memory_time(const gg_kernel *r, const ggi_call *c, const gg_device
   return sum / r->copy_gbs * device->sms * r->sm_gflops / (2000 * outputs);
 }
 
-double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_info *device) {
-  const gg_kernel *r = row;
+/* Blocks of the grid before persistence, padding included. */
+static double grid_blocks(const gg_kernel *r, const ggi_call *c) {
+  return tiles_along(c->m, r->tile_m, r->cluster_m) * tiles_along(c->n, r->tile_n, r->cluster_n) *
+         (double)c->batch * (r->cluster_k > 1 ? r->cluster_k : 1);
+}
+
+/* The time without memory. */
+static double own_time(const gg_kernel *r, const ggi_call *call, const gg_device_info *device) {
   double parts = r->cluster_k > 1 ? r->cluster_k : 1, sms = device->sms > 0 ? device->sms : 1;
-  double tiles_m = tiles_along(call->m, r->tile_m, r->cluster_m);
-  double tiles_n = tiles_along(call->n, r->tile_n, r->cluster_n);
-  double blocks = tiles_m * tiles_n * (double)call->batch * parts;
-  double waves = ceil(blocks / sms);
+  double waves = ceil(grid_blocks(r, call) / sms);
   double area = (double)r->tile_m * r->tile_n;
   double used = (double)call->m * (double)call->n * (double)call->batch * parts;
   double share = used > 0 ? used / (sms * waves * area) : 1;
   double speed = r->speed > 0 ? r->speed : 1, loss = r->wave_loss_percent / 100.0;
   double overhead = parts * r->overhead_k;
   if (r->persistent && waves > 1) overhead *= (1 + OVERLAPPED * (waves - 1)) / waves;
-  double own = ((double)call->k + overhead) / speed * (1 - loss + loss / share);
-  double memory = memory_time(r, call, device), larger = own > memory ? own : memory;
+  return ((double)call->k + overhead) / speed * (1 - loss + loss / share);
+}
+
+double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_info *device) {
+  double own = own_time(row, call, device);
+  double memory = memory_time(row, call, device), larger = own > memory ? own : memory;
   /* Smooth, so that of kernels that all wait for memory the one with less to do comes first. */
   return larger > 0 ? larger * pow(pow(own / larger, 4) + pow(memory / larger, 4), 0.25) : 0;
+}
+
+bool ggi_row_early(const gg_kernel *row, const ggi_call *call, const gg_device_info *device) {
+  return row->programmatic && (2 * memory_time(row, call, device) <= own_time(row, call, device) ||
+                               2 * grid_blocks(row, call) <= device->sms);
 }
 
 /* Everything but the row's kind. */

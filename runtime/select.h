@@ -65,4 +65,8 @@ bool ggi_row_runs(const gg_kernel *row, int emulated, const gg_device_info *devi
  * the expression at gg_kernel.speed. m, n and batch are at least 1. */
 double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_info *device);
 
+/* Is it launched while the kernel before ends, where it may be (gg_kernel.programmatic)? Not where
+ * memory is the limit, unless both kernels' blocks fit side by side (docs/launching.md). */
+bool ggi_row_early(const gg_kernel *row, const ggi_call *call, const gg_device_info *device);
+
 #endif

@@ -113,6 +113,7 @@ bool ggi_split_find(const gg_kernel_table *const *tables, size_t count, const gg
                   (2000 * (double)call->m * (double)call->n);
     double own = MARGIN * ((double)parts * ggi_row_time(row, &sums, device) + rest);
     if (split->reduce && own >= *time) continue;
+    one.early = ggi_row_early(row, &sums, device);
     *split = one;
     *time = own;
   }
@@ -131,11 +132,12 @@ gg_status ggi_split_launch(gg_device *device, const gg_kernel *row, const ggi_sp
   sums.stride_b = split->k * (row->order_b == GG_ORDER_N ? args->ldb : 1);
   sums.stride_d = split->stride;
   sums.alpha = ggi_scalar_of(1, ggi_row_epilogue(row));
-  gg_status status = product ? ggi_launch(device, row, resident, &sums, stream) : GG_OK;
+  gg_status status =
+      product ? ggi_launch(device, row, resident, split->early, &sums, stream) : GG_OK;
   if (status != GG_OK) return status;
   gg_args rest = *args;
   rest.a = NULL;
   rest.b = product ? parts : NULL, rest.ldb = split->ld, rest.stride_b = split->stride;
   rest.k = product ? split->parts : 0;
-  return ggi_launch(device, split->reduce, 1, &rest, stream);
+  return ggi_launch(device, split->reduce, 1, split->reduce->programmatic, &rest, stream);
 }

@@ -19,6 +19,7 @@ typedef struct ggi_split {
   gg_i64 parts, k;         /* how many, of how much of k: their product is the call's k */
   gg_i64 ld, stride;       /* elements between rows, between parts */
   gg_i64 bytes;            /* of all, a multiple of GGI_WORKSPACE_ALIGN */
+  bool early;              /* the kernel of the sums, see ggi_row_early */
 } ggi_split;
 
 /* The fastest way to cut k for sums by `row`; false: there is none. emulated: of the row's table.

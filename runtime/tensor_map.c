@@ -70,6 +70,8 @@ bool ggi_map_recipe_sound(const gg_map_recipe *r, gg_dtype type, char *text, siz
   if (!r->used) return true;
   if (r->swizzle != 0 && r->swizzle != 32 && r->swizzle != 64 && r->swizzle != 128)
     snprintf(text, size, "a swizzle of %d bytes; there are 0, 32, 64 and 128", r->swizzle);
+  else if (r->promotion != 0 && r->promotion != 64 && r->promotion != 128 && r->promotion != 256)
+    snprintf(text, size, "a promotion to %d bytes; there are 0, 64, 128 and 256", r->promotion);
   else if (r->box_inner < 1 || r->box_inner > GGI_MAP_BOX || r->box_outer < 1 ||
            r->box_outer > GGI_MAP_BOX)
     snprintf(text, size, "a box of %d x %d elements; each side has 1 to 256", r->box_inner,
@@ -102,7 +104,8 @@ static gg_status fill(gg_device *device, const gg_kernel *row, int operand, cons
                        .extent = {s->inner, s->outer, s->batch},
                        .pitch = {pitch, s->batch > 1 ? s->stride * bytes : pitch},
                        .box = {r->box_inner, r->box_outer},
-                       .swizzle = r->swizzle};
+                       .swizzle = r->swizzle,
+                       .promotion = r->promotion};
   gg_status status = device->ops->encode(device, &map, to);
   if (status == GG_OK) return GG_OK;
   snprintf(reason, sizeof reason, "%s", gg_error_detail());

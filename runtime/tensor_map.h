@@ -16,6 +16,7 @@ typedef struct ggi_map {
   gg_i64 pitch[2];  /* bytes between steps of the last two */
   int box[2];       /* elements; 1 along the batch */
   int swizzle;      /* bytes; 0: none */
+  int promotion;    /* bytes; 0: none */
 } ggi_map;
 
 /* Sizes of one operand, as selection and launch know them. */

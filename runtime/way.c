@@ -132,6 +132,7 @@ ggi_why ggi_way_of(const ggi_rows *rows, const gg_kernel *row, int emulated, con
     *way = (ggi_way){.row = row, .time = ggi_row_time(row, call, rows->device)};
   else if (workspace && row->sm_gflops > 0 && (why == GGI_ORDER || why == GGI_ALIGN))
     *way = with_copies(rows, row, emulated, call);
+  if (way->row) way->early = ggi_row_early(row, call, rows->device);
   ggi_way cut = {.row = row};
   if (workspace && (split || !way->row) &&
       ggi_split_find(rows->tables, rows->count, row, emulated, call, rows->device, &cut.split,
@@ -208,7 +209,7 @@ static gg_status launch_copy(gg_device *device, const ggi_copy *copy, const void
   args.d = to, args.ldd = copy->ld;
   args.m = copy->rows, args.n = copy->columns, args.batch = copy->matrices;
   if (copy->matrices > 1) args.stride_a = stride, args.stride_d = copy->stride;
-  return ggi_launch(device, copy->pass, 1, &args, stream);
+  return ggi_launch(device, copy->pass, 1, copy->pass->programmatic, &args, stream);
 }
 
 gg_status ggi_way_launch(gg_device *device, const ggi_way *way, int resident, const gg_args *args,
@@ -234,5 +235,5 @@ gg_status ggi_way_launch(gg_device *device, const ggi_way *way, int resident, co
     *strides[i] = copy->stride;
     free_memory += copy->bytes;
   }
-  return ggi_launch(device, way->row, resident, &seen, stream);
+  return ggi_launch(device, way->row, resident, way->early, &seen, stream);
 }

@@ -30,6 +30,7 @@ typedef struct ggi_way {
   const gg_kernel *row; /* NULL: there is none */
   ggi_copy copy[2];     /* of A and B */
   ggi_split split;      /* of k */
+  bool early;           /* the product's kernel, where k is not cut: see ggi_row_early */
   double time;          /* ggi_row_time, copies and reduction included */
 } ggi_way;
 

@@ -124,13 +124,25 @@ local function launch(p, job)
     "//   launch.stream = stream;",
     "//   void *arguments[] = {&p};",
   }
+  local attributes = {}
+  if p.programmatic then
+    attributes[1] = { "programmaticStreamSerializationAllowed = 1;", "ProgrammaticStreamSerialization" }
+  end
   if blocks > 1 then
+    attributes[#attributes + 1] = {
+      ("clusterDim.x = %d;"):format(blocks), "ClusterDimension", "clusterDim.y = 1;", "clusterDim.z = 1;",
+    }
+  end
+  if #attributes > 0 then
+    lines[#lines + 1] = ("//   cudaLaunchAttribute attributes[%d] = {};"):format(#attributes)
+    for i, a in ipairs(attributes) do
+      lines[#lines + 1] = ("//   attributes[%d].id = cudaLaunchAttribute%s;"):format(i - 1, a[2])
+      lines[#lines + 1] = ("//   attributes[%d].val.%s"):format(i - 1, a[1])
+      for j = 3, #a do lines[#lines + 1] = ("//   attributes[%d].val.%s"):format(i - 1, a[j]) end
+    end
     names.append(lines, {
-      "//   cudaLaunchAttribute cluster = {cudaLaunchAttributeClusterDimension};",
-      ("//   cluster.val.clusterDim.x = %d;"):format(blocks),
-      "//   cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;",
-      "//   launch.attrs = &cluster;",
-      "//   launch.numAttrs = 1;",
+      "//   launch.attrs = attributes;",
+      ("//   launch.numAttrs = %d;"):format(#attributes),
     })
     if blocks > 8 then
       names.append(lines, {
@@ -148,19 +160,36 @@ local function launch(p, job)
   return lines
 end
 
--- The kernel's opening: functions of its epilogue (a pass has none), linkage, bounds, signature.
+-- Before the first access to global memory. All threads of a block wait, so that nothing in it has to be ordered
+-- behind the one that did.
+function frame.order(p)
+  if not p.programmatic then return {} end
+  return {
+    "// -- Order: what the kernels before wrote is there; the next one's blocks may come",
+    "gg_grid_wait();",
+    "gg_grid_release();",
+    "",
+  }
+end
+
+-- The kernel's opening: functions of its epilogue (a pass has none), linkage, bounds, signature, and its place in
+-- the stream, but for wgmma, which makes its barriers first.
 function frame.signature(p, job)
   -- setmaxnreg needs to know how many registers a thread has at entry, so wgmma states 1 as well; without
   -- it ptxas keeps some kernels of wmma and mma to half of the registers, and spills.
   local stated = p.min_blocks > 1 or p.family == "wgmma" or p.family == "wmma" or p.family == "mma"
   local bounds = stated and ("%d, %d"):format(p.threads, p.min_blocks) or p.threads
-  return names.append(p.family == "repack" and {} or steps.functions(p), {
+  local lines = names.append(p.family == "repack" and {} or steps.functions(p), {
     "#ifdef __cplusplus",
     'extern "C"',
     "#endif",
     ("__global__ __launch_bounds__(%s)"):format(bounds),
     ("void %s%s(const __grid_constant__ gg_args p) {"):format(job.prefix, p.name),
   })
+  if p.family ~= "wgmma" then
+    for _, line in ipairs(frame.order(p)) do lines[#lines + 1] = line ~= "" and "  " .. line or "" end
+  end
+  return lines
 end
 
 function frame.file(p, job, sections)

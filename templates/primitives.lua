@@ -59,6 +59,16 @@ static __device__ __forceinline__ void gg_syncwarp(void) {
   asm volatile("bar.warp.sync -1;" : : : "memory");
 }]])
 
+define("gg_grid_wait", {}, [[
+static __device__ __forceinline__ void gg_grid_wait(void) {
+  asm volatile("griddepcontrol.wait;" : : : "memory");
+}]])
+
+define("gg_grid_release", {}, [[
+static __device__ __forceinline__ void gg_grid_release(void) {
+  asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
+}]])
+
 define("gg_bar_sync", {}, [[
 static __device__ __forceinline__ void gg_bar_sync(int id, int threads) {
   asm volatile("bar.sync %0, %1;" : : "r"(id), "r"(threads) : "memory");

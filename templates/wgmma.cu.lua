@@ -48,6 +48,7 @@ $ else
   gg_syncthreads();
 $ end
 
+  ${frame.order(p)}
   if (warpgroup == 0) {
     // -- Copies: ${w.staged and "A by TMA, B turned in registers" or "one thread keeps the ring full"}${p.persistent and ", tile after tile" or ""}
     gg_setmaxnreg_dec_${p.producer_registers}();

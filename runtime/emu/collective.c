@@ -59,6 +59,19 @@ void gg_emu_syncwarp(int line) {
   ggi_emu_collective(w, NULL, meet_only, 0, "gg_syncwarp", line);
 }
 
+/* -- Other kernels of the stream: those before have ended, for this thread; those behind need
+ * nothing here, since launches of the emulated GPU do not overlap -- */
+
+void gg_emu_grid_wait(int line) {
+  emu_world *w = ggi_emu_world;
+  ggi_emu_step(w, line);
+  w->current->grid_waited = 1;
+}
+
+void gg_emu_grid_release(int line) {
+  ggi_emu_step(ggi_emu_world, line);
+}
+
 /* -- Shuffles and reductions: 32-bit words -- */
 
 typedef struct exchange {

@@ -124,6 +124,7 @@ struct emu_thread {
   const char *wait_op;
   int wait_line; /* 0: not waiting */
   int done;
+  int grid_waited; /* global memory may be touched */
   emu_copies copies;
   emu_bulk *bulk;           /* NULL until its first bulk store */
   uint32_t visible;         /* its own past that the asynchronous proxy may see */

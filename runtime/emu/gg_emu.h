@@ -45,7 +45,7 @@ typedef enum gg_emu_kind {
   GG_EMU_RACE = 1,      /* shared-memory accesses without order between them */
   GG_EMU_GLOBAL_RACE,   /* the same in global memory, across threads of the launch */
   GG_EMU_UNINITIALISED, /* shared or global bytes read that nothing wrote */
-  GG_EMU_MISSING_WAIT,  /* bytes of a copy in flight touched */
+  GG_EMU_MISSING_WAIT,  /* bytes of a copy in flight touched, or any before gg_grid_wait */
   GG_EMU_OUT_OF_BOUNDS,
   GG_EMU_MISALIGNED,
   GG_EMU_DIVERGENCE, /* lanes of a warp at different collectives */
@@ -141,6 +141,7 @@ typedef struct gg_emu_launch {
   unsigned block_x;   /* threads; y and z are 1 */
   unsigned cluster_x; /* blocks of a cluster, along x; 0 or 1: none */
   unsigned shared_bytes;
+  int programmatic; /* 1: the kernel before may still run until gg_grid_wait */
 } gg_emu_launch;
 
 /* Runs to the end. 0: ran (look at the findings); -1: the launch itself is wrong (threads, shared

@@ -134,6 +134,8 @@ void gg_emu_cp_async_wait(int groups, int line);
 
 void gg_emu_syncthreads(int line);
 void gg_emu_syncwarp(int line);
+void gg_emu_grid_wait(int line);
+void gg_emu_grid_release(int line);
 void gg_emu_bar_sync(int id, int threads, int line);
 void gg_emu_bar_arrive(int id, int threads, int line);
 
@@ -309,6 +311,8 @@ GGD_FORM(u32x4, GGD_U32X4, unsigned, 4, 16)
 
 #define gg_syncthreads()           gg_emu_syncthreads(__LINE__)
 #define gg_syncwarp()              gg_emu_syncwarp(__LINE__)
+#define gg_grid_wait()             gg_emu_grid_wait(__LINE__)
+#define gg_grid_release()          gg_emu_grid_release(__LINE__)
 #define gg_bar_sync(id, threads)   gg_emu_bar_sync(id, threads, __LINE__)
 #define gg_bar_arrive(id, threads) gg_emu_bar_arrive(id, threads, __LINE__)
 

@@ -185,6 +185,7 @@ static void thread_main(void) {
 
 static void thread_reset(emu_world *w, emu_thread *t, emu_clock *zero) {
   t->done = 0;
+  t->grid_waited = !w->launch->programmatic;
   t->wait_line = 0;
   t->steps = 0;
   t->copies.first = t->copies.count = 0;

@@ -78,14 +78,19 @@ typedef struct span {
   size_t first, last, entries;
 } span;
 
-static span span_of(const emu_area *a, const void *p, unsigned bytes) {
+static span span_of(emu_world *w, const emu_area *a, const void *p, unsigned bytes, int line) {
+  if (EMU_UNLIKELY(!w->current->grid_waited))
+    ggi_emu_report(w, GG_EMU_MISSING_WAIT, line, 0,
+                   "%s touches %s before gg_grid_wait: a kernel before this one may still "
+                   "write it",
+                   ggi_emu_thread_name(w, w->current->agent).s, a->name);
   uintptr_t at = (uintptr_t)p, base = a->start & ~(uintptr_t)3;
   if (EMU_UNLIKELY(bytes < 4)) return (span){1, at - base, at - base + bytes - 1, a->words * 4};
   return (span){0, (at - base) >> 2, (at + bytes - 1 - base) >> 2, a->words};
 }
 
 void ggi_emu_global_fixed(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line) {
-  span s = span_of(a, p, bytes);
+  span s = span_of(w, a, p, bytes, line);
   _Atomic(_Atomic uint32_t *) *where = s.narrow ? &a->byte_fixed : &a->fixed;
   _Atomic uint32_t *fixed = atomic_load_explicit(where, memory_order_acquire);
   if (EMU_UNLIKELY(fixed == NULL)) {
@@ -133,7 +138,7 @@ static void leave_trace(emu_world *w, _Atomic(emu_trace *) *where, const emu_are
 }
 
 void ggi_emu_global_read(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line) {
-  span s = span_of(a, p, bytes);
+  span s = span_of(w, a, p, bytes, line);
   leave_trace(w, s.narrow ? &a->byte_read : &a->read, a, s, line);
 }
 
@@ -146,18 +151,18 @@ static void mark_chunk(const emu_area *a, size_t word) {
 void ggi_emu_global_write(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line) {
   mark_chunk(a, ((uintptr_t)p >> 2) - (a->start >> 2));
   mark_chunk(a, (((uintptr_t)p + bytes - 1) >> 2) - (a->start >> 2));
-  span s = span_of(a, p, bytes);
+  span s = span_of(w, a, p, bytes, line);
   leave_trace(w, s.narrow ? &a->byte_written : &a->written, a, s, line);
 }
 
 /* TMA: whole words, since it starts at 16 bytes and no row of the tensor goes on behind its end.
  * One thread speaks for its block: others of it may read or write the same, as barriers order. */
 void ggi_emu_global_loaded(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line) {
-  leave_trace(w, &a->loaded, a, span_of(a, p, bytes < 4 ? 4 : bytes), line);
+  leave_trace(w, &a->loaded, a, span_of(w, a, p, bytes < 4 ? 4 : bytes, line), line);
 }
 
 void ggi_emu_global_stored(emu_world *w, emu_area *a, const void *p, unsigned bytes, int line) {
-  span s = span_of(a, p, bytes < 4 ? 4 : bytes);
+  span s = span_of(w, a, p, bytes < 4 ? 4 : bytes, line);
   mark_chunk(a, s.first);
   mark_chunk(a, s.last);
   leave_trace(w, &a->stored, a, s, line);

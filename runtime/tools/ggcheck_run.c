@@ -240,7 +240,7 @@ ggcheck_outcome ggcheck_launch(ggcheck_session *s, const gg_kernel *row, const g
   s->options.max_steps = o->max_steps;
   gg_emu_set_options(s->emu, &s->options);
   gg_emu_reset(s->emu);
-  gg_status status = ggi_launch(s->device, row, o->resident, args, NULL);
+  gg_status status = ggi_launch(s->device, row, o->resident, false, args, NULL);
   report->launches++;
   if (o->count && !ggcheck_report_measure(report, s->emu)) report->memory = true;
   int found = ggcheck_report_take(report, s->emu, o->problem, o->text);

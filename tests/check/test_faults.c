@@ -11,6 +11,7 @@
 #include "faults_epilogue.h"
 #include "faults_few.h"
 #include "faults_gemv.h"
+#include "faults_launch.h"
 #include "faults_mma.h"
 #include "faults_reduce.h"
 #include "faults_repack.h"
@@ -32,6 +33,7 @@ static const struct {
              {epilogue_faults, LENGTH(epilogue_faults)},
              {few_faults, LENGTH(few_faults)},
              {gemv_faults, LENGTH(gemv_faults)},
+             {launch_faults, LENGTH(launch_faults)},
              {mma_faults, LENGTH(mma_faults)},
              {reduce_faults, LENGTH(reduce_faults)},
              {repack_faults, LENGTH(repack_faults)},
@@ -40,9 +42,9 @@ static const struct {
 
 enum {
   ALL_FAULTS = LENGTH(faults) + LENGTH(cluster_faults) + LENGTH(epilogue_faults) +
-               LENGTH(few_faults) + LENGTH(gemv_faults) + LENGTH(mma_faults) +
-               LENGTH(reduce_faults) + LENGTH(repack_faults) + LENGTH(types_faults) +
-               LENGTH(wmma_faults)
+               LENGTH(few_faults) + LENGTH(gemv_faults) + LENGTH(launch_faults) +
+               LENGTH(mma_faults) + LENGTH(reduce_faults) + LENGTH(repack_faults) +
+               LENGTH(types_faults) + LENGTH(wmma_faults)
 };
 
 static const seeded_fault *fault(size_t i) {

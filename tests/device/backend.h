@@ -118,7 +118,7 @@ static void launch(void (*k)(gg_args), unsigned blocks, unsigned threads, unsign
                    unsigned cluster, gg_args *args, const char *name) {
   char error[240];
   const gg_emu_finding *f;
-  gg_emu_launch l = {name, (gg_entry)k, blocks, 1, 1, threads, cluster, shared};
+  gg_emu_launch l = {name, (gg_entry)k, blocks, 1, 1, threads, cluster, shared, 0};
   gg_emu_reset(emulated);
   if (gg_emu_run(emulated, &l, args, error) != 0) {
     fprintf(stderr, "device: %s\n", error);

@@ -15,7 +15,8 @@ kernel access_shared, access_global, access_narrow, access_zfill, access_wait_gr
 kernel access_ids, access_pattern;
 
 /* kernels_race.c: each does one thing wrong unless its name ends in _ok. */
-kernel raw, raw_ok, war, war_ok, waw, neighbours_ok, split_ok, uninitialised, uninitialised_part;
+kernel raw, raw_ok, war, war_ok, waw, early, neighbours_ok, split_ok, uninitialised,
+    uninitialised_part;
 kernel warp_exchange, warp_exchange_ok, producer_ok, producer_late_write, late_read;
 kernel copy_no_wait, copy_too_few, copy_no_commit, copy_no_barrier, copy_ok, copy_onto_read;
 kernel copy_twice, copy_source, copy_of_nothing;

@@ -48,6 +48,13 @@ void waw(const gg_args p) {
   (void)p;
 }
 
+/* Half of the threads do not wait for the kernel before. */
+void early(const gg_args p) {
+  if (threadIdx.x < 32) gg_grid_wait();
+  gg_grid_release();
+  gg_st_f32((float *)p.d + threadIdx.x, 1.0f); /* @early */
+}
+
 /* Neighbours share a 16-byte cell but no byte. */
 void neighbours_ok(const gg_args p) {
   const unsigned t = threadIdx.x;

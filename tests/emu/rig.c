@@ -33,7 +33,8 @@ void rig_run(rig *r, kernel *k) {
                           .grid_z = 1,
                           .block_x = r->threads,
                           .cluster_x = r->cluster,
-                          .shared_bytes = r->shared_bytes};
+                          .shared_bytes = r->shared_bytes,
+                          .programmatic = r->programmatic};
   gg_emu_set_options(r->emu, &r->options);
   gg_emu_reset(r->emu);
   if (gg_emu_run(r->emu, &launch, &r->args, error) != 0) fail_msg("%s", error);

@@ -24,6 +24,7 @@ typedef struct rig {
   gg_args args;
   unsigned threads, blocks, shared_bytes; /* 64, 1, 1024 */
   unsigned cluster;                       /* 1 */
+  int programmatic;                       /* 0 */
 } rig;
 
 void rig_open(rig *r);

@@ -128,6 +128,16 @@ static void endless_loops(void **state) {
   assert_true(r->d[128] == 1.0f);
 }
 
+/* Only a launch that may overlap the one before has to wait. */
+static void kernel_before_not_waited_for(void **state) {
+  rig *r = *state;
+  rig_run(r, early);
+  rig_silent(r);
+  r->programmatic = 1;
+  rig_expect(r, early, (int)GG_EMU_MISSING_WAIT, "early", NULL, 0);
+  assert_int_equal(first(r)->count, 32);
+}
+
 static void findings_add_up_until_reset(void **state) {
   rig *r = *state;
   gg_emu_launch l = {.name = "waw",
@@ -173,6 +183,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(barriers, setup, teardown),
       cmocka_unit_test_setup_teardown(exits, setup, teardown),
       cmocka_unit_test_setup_teardown(endless_loops, setup, teardown),
+      cmocka_unit_test_setup_teardown(kernel_before_not_waited_for, setup, teardown),
       cmocka_unit_test_setup_teardown(findings_add_up_until_reset, setup, teardown),
   };
   return cmocka_run_group_tests_name("emu_fault", tests, NULL, NULL);

@@ -97,13 +97,13 @@ static gg_status log_load(gg_device *device, const gg_kernel *row) {
   return real_ops->load(device, row);
 }
 
-static gg_status log_launch(gg_device *device, const gg_kernel *row, unsigned blocks,
+static gg_status log_launch(gg_device *device, const gg_kernel *row, unsigned blocks, bool early,
                             const gg_args *args, void *stream) {
   if (current_log->launches < FAKE_LAUNCHES)
-    current_log->launch[current_log->launches] = (fake_launch){row->name, blocks, *args};
+    current_log->launch[current_log->launches] = (fake_launch){row->name, blocks, early, *args};
   ++current_log->launches;
   if (current_log->dry) return GG_OK;
-  return real_ops->launch(device, row, blocks, args, stream);
+  return real_ops->launch(device, row, blocks, early, args, stream);
 }
 
 void fake_log_start(gg_device *device, fake_log *log) {

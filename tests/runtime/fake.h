@@ -27,6 +27,7 @@ gg_device *fake_device_limited(gg_i64 blocks_launch);
 typedef struct fake_launch {
   const char *kernel;
   unsigned blocks;
+  bool early;
   gg_args args;
 } fake_launch;
 enum { FAKE_LAUNCHES = 64 };

@@ -33,9 +33,9 @@ static gg_kernel row_of(const char *name, gg_entry entry, int cluster_m, int clu
   for (int i = 0; i < 4; ++i)
     r.align[i] = 4;
   r.multiple_m = r.multiple_n = r.multiple_k = 1;
-  r.maps[0] = (gg_map_recipe){1, 8, 16, 32};
-  r.maps[1] = (gg_map_recipe){1, 16, 8, 64};
-  r.maps[2] = r.maps[3] = (gg_map_recipe){1, 16, 16, 0};
+  r.maps[0] = (gg_map_recipe){1, 8, 16, 32, 256};
+  r.maps[1] = (gg_map_recipe){1, 16, 8, 64, 256};
+  r.maps[2] = r.maps[3] = (gg_map_recipe){1, 16, 16, 0, 256};
   return r;
 }
 

@@ -107,7 +107,7 @@ static void far_strides(void **s) {
   args.batch = 5;
   args.a = (void *)(uintptr_t)0x1000, args.d = (void *)(uintptr_t)0x2000;
   args.stride_a = (gg_i64)1 << 40, args.stride_d = ((gg_i64)1 << 33) + 1;
-  assert_int_equal(ggi_launch(device, &row, 1, &args, NULL), GG_OK);
+  assert_int_equal(ggi_launch(device, &row, 1, false, &args, NULL), GG_OK);
   assert_int_equal(log.launches, 3);
   assert_int_equal(log.launch[2].args.batch, 1);
   assert_int_equal(log.launch[2].blocks, 1);
@@ -136,7 +136,7 @@ static void epilogue_parts(void **s) {
   args.residual = (void *)(uintptr_t)0x2000, args.stride_residual = 11;
   args.scale_a = (void *)(uintptr_t)0x3000, args.scale_b = (void *)(uintptr_t)0x4000;
   args.scale_d = (void *)(uintptr_t)0x5000, args.absmax = (void *)(uintptr_t)0x6000;
-  assert_int_equal(ggi_launch(device, &row, 1, &args, NULL), GG_OK);
+  assert_int_equal(ggi_launch(device, &row, 1, false, &args, NULL), GG_OK);
   assert_int_equal(log.launches, 3);
   const gg_args *last = &log.launch[2].args;
   assert_int_equal((uintptr_t)last->bias, 0x1000 + 2 * 7 * 2);
@@ -148,7 +148,7 @@ static void epilogue_parts(void **s) {
   row.type_d = GG_E4M3, row.scaling_a = GG_SCALING_VECTOR, row.scaling_b = GG_SCALING_TENSOR;
   fake_log_start(device, &log);
   log.dry = true;
-  assert_int_equal(ggi_launch(device, &row, 1, &args, NULL), GG_OK);
+  assert_int_equal(ggi_launch(device, &row, 1, false, &args, NULL), GG_OK);
   assert_int_equal((uintptr_t)last->bias, 0x1000 + 2 * 7 * 4); /* f32 where D is narrow */
   assert_int_equal((uintptr_t)last->residual, 0x2000 + 2 * 11);
   assert_int_equal((uintptr_t)last->scale_a, 0x3000 + 2 * 5 * 4);

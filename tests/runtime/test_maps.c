@@ -35,9 +35,9 @@ static int set_up(void **s) {
     r->persistent = i >= 2;
     r->shared_bytes = 3080;
     r->blocks_per_sm = 2;
-    r->maps[0] = (gg_map_recipe){1, 8, 16, 32};
-    r->maps[1] = (gg_map_recipe){1, 16, 8, 64};
-    r->maps[2] = r->maps[3] = (gg_map_recipe){1, 16, 16, 0};
+    r->maps[0] = (gg_map_recipe){1, 8, 16, 32, 256};
+    r->maps[1] = (gg_map_recipe){1, 16, 8, 64, 256};
+    r->maps[2] = r->maps[3] = (gg_map_recipe){1, 16, 16, 0, 256};
   }
   table = fake_table(rows, ROWS);
   const gg_kernel_table *tables[1] = {&table};

@@ -267,7 +267,7 @@ static void bad_tables(void **s) {
   (void)s;
   gg_kernel_table t = table;
   t.abi = 99;
-  bad_table(t, GG_ERR_TABLE, "tables[1]: its ABI is 99, this library's is 3");
+  bad_table(t, GG_ERR_TABLE, "tables[1]: its ABI is 99, this library's is 4");
   t = table, t.args_size = 8;
   bad_table(t, GG_ERR_TABLE, "gg_args has 8 bytes");
   t = table, t.row_size = 8;
@@ -283,7 +283,7 @@ static void bad_tables(void **s) {
   bad_table(fake_table(&row, 1), GG_ERR_TABLE, "a cluster of 1 x 0 x 1 blocks cannot be");
   row = rows[0], row.cluster_m = 6, row.cluster_n = 3;
   bad_table(fake_table(&row, 1), GG_ERR_TABLE, "a cluster of 6 x 3 x 1 blocks cannot be");
-  row = rows[0], row.maps[1] = (gg_map_recipe){1, 6, 8, 0};
+  row = rows[0], row.maps[1] = (gg_map_recipe){1, 6, 8, 0, 256};
   bad_table(fake_table(&row, 1), GG_ERR_TABLE, "maps[1]: a box of 24 bytes");
   const gg_kernel_table *none[1] = {NULL};
   gg_context *own = NULL;

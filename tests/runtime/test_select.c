@@ -206,7 +206,7 @@ static void tensor_maps(void **s) {
   (void)s;
   ggi_call c = call();
   gg_kernel r = row();
-  r.maps[0] = r.maps[3] = (gg_map_recipe){1, 32, 64, 128};
+  r.maps[0] = r.maps[3] = (gg_map_recipe){1, 32, 64, 128, 256};
   applies(&r, &c);
   c.align[0] = 8; /* the row asks 4, its map 16 */
   refuses(&r, &c, GGI_ALIGN, "A's pointer is aligned to 8 bytes, the kernel asks for 16");
@@ -235,7 +235,7 @@ static void tensor_maps(void **s) {
   refuses(&r, &c, GGI_ALIGN, "D fits no tensor map: an extent of 2147483648 is not below 2^31");
 
   /* C counts while it is read; a pitch counts while there are two rows. */
-  r = row(), r.maps[2] = (gg_map_recipe){1, 32, 64, 0};
+  r = row(), r.maps[2] = (gg_map_recipe){1, 32, 64, 0, 256};
   c = call(), c.ld[2] = 257;
   refuses(&r, &c, GGI_ALIGN, "C's leading dimension of 257 is not a multiple of 16 bytes");
   c.beta = GG_SCALAR_ZERO;
@@ -265,14 +265,16 @@ static void map_recipes(void **s) {
     gg_dtype type;
     const char *reason;
   } cases[] = {
-      {{0, 0, 0, 0}, GG_BF16, ""},
-      {{1, 64, 256, 128}, GG_BF16, ""},
-      {{1, 256, 1, 0}, GG_F64, ""},
-      {{1, 64, 256, 96}, GG_BF16, "a swizzle of 96 bytes; there are 0, 32, 64 and 128"},
-      {{1, 64, 257, 128}, GG_BF16, "a box of 64 x 257 elements; each side has 1 to 256"},
-      {{1, 0, 1, 0}, GG_BF16, "a box of 0 x 1 elements; each side has 1 to 256"},
-      {{1, 12, 1, 0}, GG_BF16, "a box of 24 bytes; they are a multiple of 16"},
-      {{1, 64, 1, 64},
+      {{0, 0, 0, 0, 0}, GG_BF16, ""},
+      {{1, 64, 256, 128, 0}, GG_BF16, ""},
+      {{1, 256, 1, 0, 0}, GG_F64, ""},
+      {{1, 64, 256, 96, 0}, GG_BF16, "a swizzle of 96 bytes; there are 0, 32, 64 and 128"},
+      {{1, 64, 256, 128, 256}, GG_BF16, ""},
+      {{1, 64, 256, 128, 32}, GG_BF16, "a promotion to 32 bytes; there are 0, 64, 128 and 256"},
+      {{1, 64, 257, 128, 0}, GG_BF16, "a box of 64 x 257 elements; each side has 1 to 256"},
+      {{1, 0, 1, 0, 0}, GG_BF16, "a box of 0 x 1 elements; each side has 1 to 256"},
+      {{1, 12, 1, 0, 0}, GG_BF16, "a box of 24 bytes; they are a multiple of 16"},
+      {{1, 64, 1, 64, 0},
        GG_BF16,
        "a box of 128 bytes; they are a multiple of 16, at most the swizzle's bytes"},
   };
@@ -360,8 +362,33 @@ static void pointers(void **s) {
   assert_int_equal(ggi_pointer_align(NULL), 4096);
 }
 
+/* Launched early: what computes, and what leaves half of the SMs to the kernel before. */
+static void early(void **state) {
+  (void)state;
+  const gg_device_info h200 = {.sms = 132};
+  gg_kernel r = row();
+  r.tile_m = r.tile_n = 64;
+  r.cluster_m = r.cluster_n = r.cluster_k = 1;
+  r.speed = 1000, r.overhead_k = 500, r.sm_gflops = 5696, r.copy_gbs = 4250;
+  ggi_call c = {.type_a = GG_BF16,
+                .type_b = GG_BF16,
+                .type_d = GG_BF16,
+                .m = 1024,
+                .n = 1024,
+                .k = 1024,
+                .batch = 1};
+  assert_false(ggi_row_early(&r, &c, &h200));
+  r.programmatic = 1;
+  assert_true(ggi_row_early(&r, &c, &h200));
+  c.m = 16, c.n = 4096, c.k = 8192; /* 64 blocks that read 64 MB */
+  assert_true(ggi_row_early(&r, &c, &h200));
+  c.n = 6144; /* 96 */
+  assert_false(ggi_row_early(&r, &c, &h200));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(early),
       cmocka_unit_test(reasons),
       cmocka_unit_test(short_sums),
       cmocka_unit_test(tensor_maps),

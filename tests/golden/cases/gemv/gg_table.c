@@ -41,8 +41,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 8, .min_k = 1024,
      .speed = 36, .wave_loss_percent = 100, .overhead_k = 256,
      .sm_gflops = 5696, .copy_gbs = 4689, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 1},
     {.name = "sm90_gemv_f16_nt_2x1_alpha1_beta0_narrow",
      .symbol = "sm90_gemv_f16_nt_2x1_alpha1_beta0_narrow",
      .file = "sm90_gemv_f16_nt_2x1_alpha1_beta0_narrow.cu",
@@ -64,8 +64,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 13, .wave_loss_percent = 100, .overhead_k = 1024,
      .sm_gflops = 5696, .copy_gbs = 4689, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 1},
 };
 
 extern const gg_kernel_table TABLE;

@@ -42,8 +42,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 16, .multiple_n = 16, .multiple_k = 32, .min_k = 0,
      .speed = 500, .wave_loss_percent = 100, .overhead_k = 192,
      .sm_gflops = 2194, .copy_gbs = 1804, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 1},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 1, .programmatic = 0},
     {.name = "sm80_mma_f16_nn_16x16x32_w16x16_s3_alpha1_beta0_edge",
      .symbol = "sm80_mma_f16_nn_16x16x32_w16x16_s3_alpha1_beta0_edge",
      .file = "sm80_mma_f16_nn_16x16x32_w16x16_s3_alpha1_beta0_edge.cu",
@@ -65,8 +65,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 8, .multiple_k = 8, .min_k = 0,
      .speed = 500, .wave_loss_percent = 100, .overhead_k = 192,
      .sm_gflops = 2194, .copy_gbs = 1804, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 1},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 1, .programmatic = 0},
     {.name = "sm80_mma_f16_nn_16x16x32_w16x16_s3_alpha1_beta0_narrow",
      .symbol = "sm80_mma_f16_nn_16x16x32_w16x16_s3_alpha1_beta0_narrow",
      .file = "sm80_mma_f16_nn_16x16x32_w16x16_s3_alpha1_beta0_narrow.cu",
@@ -88,8 +88,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 200, .wave_loss_percent = 100, .overhead_k = 192,
      .sm_gflops = 2194, .copy_gbs = 1804, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 1},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 1, .programmatic = 0},
 };
 
 extern const gg_kernel_table TABLE;

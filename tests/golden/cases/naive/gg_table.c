@@ -41,8 +41,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 8, .multiple_n = 16, .multiple_k = 2, .min_k = 0,
      .speed = 60, .wave_loss_percent = 100, .overhead_k = 16,
      .sm_gflops = 385, .copy_gbs = 2964, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 0},
     {.name = "sm90_naive_f32_nt_8x16_u2_narrow",
      .symbol = "sm90_naive_f32_nt_8x16_u2_narrow",
      .file = "sm90_naive_f32_nt_8x16_u2_narrow.cu",
@@ -64,8 +64,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 60, .wave_loss_percent = 100, .overhead_k = 16,
      .sm_gflops = 385, .copy_gbs = 2964, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 0},
 };
 
 extern const gg_kernel_table TABLE;

@@ -42,8 +42,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 32, .multiple_n = 32, .multiple_k = 8, .min_k = 0,
      .speed = 625, .wave_loss_percent = 100, .overhead_k = 80,
      .sm_gflops = 154, .copy_gbs = 283, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 0},
     {.name = "sm75_simt_f32_nt_32x32x8_t2x4_s1_f1_row_swizzle_edge",
      .symbol = "sm75_simt_f32_nt_32x32x8_t2x4_s1_f1_row_swizzle_edge",
      .file = "sm75_simt_f32_nt_32x32x8_t2x4_s1_f1_row_swizzle_edge.cu",
@@ -65,8 +65,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 2, .multiple_k = 4, .min_k = 0,
      .speed = 625, .wave_loss_percent = 100, .overhead_k = 80,
      .sm_gflops = 154, .copy_gbs = 283, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 0},
     {.name = "sm75_simt_f32_nt_32x32x8_t2x4_s1_f1_row_swizzle_narrow",
      .symbol = "sm75_simt_f32_nt_32x32x8_t2x4_s1_f1_row_swizzle_narrow",
      .file = "sm75_simt_f32_nt_32x32x8_t2x4_s1_f1_row_swizzle_narrow.cu",
@@ -88,8 +88,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 625, .wave_loss_percent = 100, .overhead_k = 80,
      .sm_gflops = 154, .copy_gbs = 283, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 0},
 };
 
 extern const gg_kernel_table TABLE;

@@ -42,8 +42,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 8, .multiple_n = 16, .multiple_k = 8, .min_k = 0,
      .speed = 278, .wave_loss_percent = 100, .overhead_k = 80,
      .sm_gflops = 385, .copy_gbs = 2964, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 1},
     {.name = "sm90_simt_f32_nn_8x16x8_t2x2_k2_s2_edge",
      .symbol = "sm90_simt_f32_nn_8x16x8_t2x2_k2_s2_edge",
      .file = "sm90_simt_f32_nn_8x16x8_t2x2_k2_s2_edge.cu",
@@ -65,8 +65,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 4, .multiple_k = 4, .min_k = 0,
      .speed = 278, .wave_loss_percent = 100, .overhead_k = 80,
      .sm_gflops = 385, .copy_gbs = 2964, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 1},
     {.name = "sm90_simt_f32_nn_8x16x8_t2x2_k2_s2_narrow",
      .symbol = "sm90_simt_f32_nn_8x16x8_t2x2_k2_s2_narrow",
      .file = "sm90_simt_f32_nn_8x16x8_t2x2_k2_s2_narrow.cu",
@@ -88,8 +88,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 217, .wave_loss_percent = 100, .overhead_k = 80,
      .sm_gflops = 385, .copy_gbs = 2964, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 1},
 };
 
 extern const gg_kernel_table TABLE;

@@ -41,8 +41,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 8, .multiple_n = 16, .multiple_k = 2, .min_k = 0,
      .speed = 60, .wave_loss_percent = 100, .overhead_k = 16,
      .sm_gflops = 154, .copy_gbs = 283, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 0},
     {.name = "sm75_naive_e4m3_b_e5m2_d_e4m3_nt_8x16_u2_sa_group_sb_block_absmax_sd_tensor_narrow",
      .symbol = "sm75_naive_e4m3_b_e5m2_d_e4m3_nt_8x16_u2_sa_group_sb_block_absmax_sd_tensor_narrow",
      .file = "sm75_naive_e4m3_b_e5m2_d_e4m3_nt_8x16_u2_sa_group_sb_block_absmax_sd_tensor_narrow.cu",
@@ -64,8 +64,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 60, .wave_loss_percent = 100, .overhead_k = 16,
      .sm_gflops = 154, .copy_gbs = 283, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 0},
 };
 
 extern const gg_kernel_table TABLE;

@@ -42,8 +42,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 8, .multiple_n = 16, .multiple_k = 4, .min_k = 0,
      .speed = 323, .wave_loss_percent = 100, .overhead_k = 80,
      .sm_gflops = 385, .copy_gbs = 2964, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 1},
     {.name = "sm90_simt_f32_d_bf16_tn_8x16x4_t2x2_s3_sa_vector_sb_tensor_bias_n_gelu_residual_absmax_sd_tensor_edge",
      .symbol = "sm90_simt_f32_d_bf16_tn_8x16x4_t2x2_s3_sa_vector_sb_tensor_bias_n_gelu_residual_absmax_sd_tensor_edge",
      .file = "sm90_simt_f32_d_bf16_tn_8x16x4_t2x2_s3_sa_vector_sb_tensor_bias_n_gelu_residual_absmax_sd_tensor_edge.cu",
@@ -65,8 +65,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 4, .multiple_n = 4, .multiple_k = 1, .min_k = 0,
      .speed = 323, .wave_loss_percent = 100, .overhead_k = 80,
      .sm_gflops = 385, .copy_gbs = 2964, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 1},
     {.name = "sm90_simt_f32_d_bf16_tn_8x16x4_t2x2_s3_sa_vector_sb_tensor_bias_n_gelu_residual_absmax_sd_tensor_narrow",
      .symbol = "sm90_simt_f32_d_bf16_tn_8x16x4_t2x2_s3_sa_vector_sb_tensor_bias_n_gelu_residual_absmax_sd_tensor_narrow",
      .file = "sm90_simt_f32_d_bf16_tn_8x16x4_t2x2_s3_sa_vector_sb_tensor_bias_n_gelu_residual_absmax_sd_tensor_narrow.cu",
@@ -88,8 +88,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 217, .wave_loss_percent = 100, .overhead_k = 80,
      .sm_gflops = 385, .copy_gbs = 2964, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 1},
 };
 
 extern const gg_kernel_table TABLE;

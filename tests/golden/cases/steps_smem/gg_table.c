@@ -41,8 +41,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 8, .multiple_n = 8, .multiple_k = 4, .min_k = 0,
      .speed = 60, .wave_loss_percent = 100, .overhead_k = 32,
      .sm_gflops = 137, .copy_gbs = 1376, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 0},
     {.name = "sm80_smem_f64_nn_8x8x4_alpha1_beta1_bias_m_silu_narrow",
      .symbol = "sm80_smem_f64_nn_8x8x4_alpha1_beta1_bias_m_silu_narrow",
      .file = "sm80_smem_f64_nn_8x8x4_alpha1_beta1_bias_m_silu_narrow.cu",
@@ -64,8 +64,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 60, .wave_loss_percent = 100, .overhead_k = 32,
      .sm_gflops = 137, .copy_gbs = 1376, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 0},
 };
 
 extern const gg_kernel_table TABLE;

@@ -42,8 +42,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 8, .multiple_k = 1, .min_k = 0,
      .speed = 800, .wave_loss_percent = 80, .overhead_k = 300,
      .sm_gflops = 5696, .copy_gbs = 2964, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{1, 64, 64, 128}, {1, 64, 64, 128}, {0, 0, 0, 0}, {1, 64, 64, 128}},
-     .persistent = 1},
+     .maps = {{1, 64, 64, 128, 128}, {1, 64, 64, 128, 128}, {0, 0, 0, 0, 0}, {1, 64, 64, 128, 256}},
+     .persistent = 1, .programmatic = 1},
     {.name = "sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_edge",
      .symbol = "sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_edge",
      .file = "sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_edge.cu",
@@ -65,8 +65,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 800, .wave_loss_percent = 80, .overhead_k = 300,
      .sm_gflops = 5696, .copy_gbs = 2964, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{1, 64, 64, 128}, {1, 64, 64, 128}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 1},
+     .maps = {{1, 64, 64, 128, 128}, {1, 64, 64, 128, 128}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 1, .programmatic = 1},
     {.name = "sm90_mma_f16_tt_128x128x32_w64x32_s2_alpha1_beta0_narrow",
      .symbol = "sm90_mma_f16_tt_128x128x32_w64x32_s2_alpha1_beta0_narrow",
      .file = "sm90_mma_f16_tt_128x128x32_w64x32_s2_alpha1_beta0_narrow.cu",
@@ -88,8 +88,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 230, .wave_loss_percent = 100, .overhead_k = 160,
      .sm_gflops = 5696, .copy_gbs = 2964, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 1},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 1, .programmatic = 1},
 };
 
 extern const gg_kernel_table TABLE;

@@ -41,8 +41,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 8, .multiple_k = 1, .min_k = 0,
      .speed = 727, .wave_loss_percent = 80, .overhead_k = 300,
      .sm_gflops = 5696, .copy_gbs = 2964, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{1, 64, 32, 128}, {1, 64, 32, 128}, {0, 0, 0, 0}, {1, 64, 64, 128}},
-     .persistent = 1},
+     .maps = {{1, 64, 32, 128, 128}, {1, 64, 32, 128, 128}, {0, 0, 0, 0, 0}, {1, 64, 64, 128, 256}},
+     .persistent = 1, .programmatic = 1},
     {.name = "sm90_mma_bf16_nn_128x128x32_w64x32_s2_alpha1_beta0_narrow",
      .symbol = "sm90_mma_bf16_nn_128x128x32_w64x32_s2_alpha1_beta0_narrow",
      .file = "sm90_mma_bf16_nn_128x128x32_w64x32_s2_alpha1_beta0_narrow.cu",
@@ -64,8 +64,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 230, .wave_loss_percent = 100, .overhead_k = 160,
      .sm_gflops = 5696, .copy_gbs = 2964, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 1},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 1, .programmatic = 1},
 };
 
 extern const gg_kernel_table TABLE;

@@ -42,8 +42,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 32, .multiple_n = 16, .multiple_k = 16, .min_k = 0,
      .speed = 283, .wave_loss_percent = 100, .overhead_k = 96,
      .sm_gflops = 1237, .copy_gbs = 283, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 0},
     {.name = "sm75_wmma_f16_nt_32x16x16_w32x16_s2_alpha1_beta0_edge",
      .symbol = "sm75_wmma_f16_nt_32x16x16_w32x16_s2_alpha1_beta0_edge",
      .file = "sm75_wmma_f16_nt_32x16x16_w32x16_s2_alpha1_beta0_edge.cu",
@@ -65,8 +65,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 4, .multiple_k = 8, .min_k = 0,
      .speed = 283, .wave_loss_percent = 100, .overhead_k = 96,
      .sm_gflops = 1237, .copy_gbs = 283, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 0},
     {.name = "sm75_wmma_f16_nt_32x16x16_w32x16_s2_alpha1_beta0_narrow",
      .symbol = "sm75_wmma_f16_nt_32x16x16_w32x16_s2_alpha1_beta0_narrow",
      .file = "sm75_wmma_f16_nt_32x16x16_w32x16_s2_alpha1_beta0_narrow.cu",
@@ -88,8 +88,8 @@ static const gg_kernel kernels[] = {
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
      .speed = 141, .wave_loss_percent = 100, .overhead_k = 96,
      .sm_gflops = 1237, .copy_gbs = 283, .overhead_ns = 0, .partial_percent = 0,
-     .maps = {{0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}, {0, 0, 0, 0}},
-     .persistent = 0},
+     .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
+     .persistent = 0, .programmatic = 0},
 };
 
 extern const gg_kernel_table TABLE;
