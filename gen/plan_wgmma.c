@@ -88,7 +88,16 @@ static void choose_groups(plan_builder *b) {
       "at entry, before setmaxnreg: %d / %d threads, at most what a computing one gets",
       b->gpu->registers_sm, p->threads);
   SET(register_limit, entry, "as may be allocated at entry");
+  if (p->swap && !p->from_registers) {
+    plan_wgmma_few_blocks(b);
+    return;
+  }
   SET(min_blocks, 1, "the ring takes the SM's shared memory");
+  if (plan_asked(b, SPEC_MIN_BLOCKS, 1) > 1)
+    plan_refuse(b, SPEC_MIN_BLOCKS, "min-blocks",
+                "an SM holds one block of such tiles, whose ring and sums take its shared memory "
+                "and registers, not %d; leave it out, or use tile.m below 64",
+                plan_asked(b, SPEC_MIN_BLOCKS, 1));
 }
 
 static void choose_tile(plan_builder *b) {
@@ -214,10 +223,15 @@ static void choose_panels(plan_builder *b) {
   SET(chunk, plain ? 1 : ROW_BYTES / width, plain ? "all of it" : "128 bytes of a row");
 }
 
+int plan_wgmma_shared(const plan_builder *b, int blocks) {
+  int share = b->gpu->shared_sm / blocks - b->gpu->shared_reserved;
+  return (share < b->gpu->shared_block ? share : b->gpu->shared_block) - RESERVED;
+}
+
 /* Ring, D and what blocks exchange, in the shared memory there is. */
 static void choose_shared(plan_builder *b) {
   kernel_plan *p = b->plan;
-  int free_bytes = b->gpu->shared_block - RESERVED;
+  int free_bytes = plan_wgmma_shared(b, p->min_blocks);
   int asked = plan_asked(b, SPEC_STAGES, 0);
   int wanted = asked > 0 ? asked : 3;
   int panels = p->part_n / p->panel;
@@ -241,18 +255,33 @@ static void choose_shared(plan_builder *b) {
   if (fit > 16) fit = 16;
   TAKE(stages, STAGES, fit, NULL, "(%d - %d) / %d: what fits", free_bytes, p->d_bytes,
        p->stage_bytes);
+  char range[32];
+  if (fit < 2)
+    snprintf(range, sizeof range, "less than 2");
+  else
+    snprintf(range, sizeof range, "2 to %d", fit);
   if (p->stages < 2 || p->stages > fit)
     plan_refuse(
-        b, plan_given(b, SPEC_STAGES) ? SPEC_STAGES : SPEC_TILE_N, "shared-memory",
-        "%d stages of %d B and %d B for D are more than the %d B a block of %s may have (2 to "
-        "%d fit); use fewer stages or a smaller tile",
-        p->stages, p->stage_bytes, p->d_bytes, b->gpu->shared_block, b->gpu->name, fit);
+        b,
+        plan_given(b, SPEC_STAGES) ? SPEC_STAGES
+        : p->min_blocks > 1        ? SPEC_MIN_BLOCKS
+                                   : SPEC_TILE_N,
+        "shared-memory",
+        "%d stages of %d B and %d B for D are more than the %d B a block of %s may have%s (%s "
+        "fit); use fewer stages%s or a smaller tile",
+        p->stages, p->stage_bytes, p->d_bytes, free_bytes + RESERVED, b->gpu->name,
+        p->min_blocks > 1 ? " beside the others of min_blocks" : "", range,
+        p->min_blocks > 1 ? ", fewer blocks" : "");
   int partial = p->cluster_k > 1 ? p->tile_m * p->tile_n * 4 : 0;
   SET(partial_bytes, partial, partial ? "%d x %d f32" : "none", p->tile_m, p->tile_n);
   int reused = partial + (p->persistent ? 0 : all * chunk_bytes);
   if (b->result == PLAN_OK && reused > p->stages * p->stage_bytes)
     plan_refuse(
-        b, plan_given(b, SPEC_STAGES) ? SPEC_STAGES : SPEC_TILE_N, "shared-memory",
+        b,
+        plan_given(b, SPEC_STAGES) ? SPEC_STAGES
+        : p->min_blocks > 1        ? SPEC_MIN_BLOCKS
+                                   : SPEC_TILE_N,
+        "shared-memory",
         "%d stages of %d B do not hold the %d B of sums and of D that take their place; use "
         "more stages",
         p->stages, p->stage_bytes, reused);

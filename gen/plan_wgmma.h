@@ -26,9 +26,13 @@ void plan_wgmma_boxes(plan_builder *b, int operand, int extent, int parts);
  * out.
  */
 void plan_wgmma_speed(plan_builder *b, int of_tile, int side);
+/* Bytes of shared memory for stages and D where an SM holds so many blocks. */
+int plan_wgmma_shared(const plan_builder *b, int blocks);
 /* Are the tile's rows fewer than those of an instruction's first operand? Then D is computed
- * transposed; its panels, and speed and overhead_k where the spec leaves them out. */
+ * transposed; how many blocks an SM holds and their registers, panels, and speed and overhead_k
+ * where the spec leaves them out. */
 bool plan_wgmma_few_rows(const plan_builder *b);
+void plan_wgmma_few_blocks(plan_builder *b);
 void plan_wgmma_few_panels(plan_builder *b);
 void plan_wgmma_few_speed(plan_builder *b);
 /* Panels of D where the tensor cores compute it transposed. */

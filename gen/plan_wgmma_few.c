@@ -7,9 +7,67 @@
  */
 #include "plan_wgmma.h"
 
+enum {
+  FEW_BLOCKS = 4,    /* an SM, that the plan looks for; more may be asked */
+  FEW_PRODUCER = 24, /* registers of the copying warpgroup where blocks share an SM's */
+  /* Registers beside sums: at entry, below which ptxas refuses the instruction (C7602), and of a
+   * warpgroup that computes, with all steps of an epilogue and no spill (nvcc 13.0). */
+  FEW_ENTRY = 26,
+  FEW_BESIDE = 36,
+};
+
 bool plan_wgmma_few_rows(const plan_builder *b) {
   enum { FIRST_ROWS = 64 };
   return b->plan->element == 2 && plan_asked(b, SPEC_TILE_M, FIRST_ROWS) < FIRST_ROWS;
+}
+
+/* Registers at entry where an SM holds so many blocks, and of a warpgroup that computes: what the
+ * copying one leaves of the block's. */
+typedef struct few_registers {
+  int entry, consumer;
+} few_registers;
+
+static few_registers few_share(const plan_builder *b, int blocks) {
+  enum { MOST = 232 };
+  const kernel_plan *p = b->plan;
+  int entry = b->gpu->registers_sm / blocks / p->threads / 8 * 8;
+  int consumer = ((p->groups + 1) * entry - FEW_PRODUCER) / p->groups / 8 * 8;
+  return (few_registers){entry, consumer < MOST ? consumer : MOST};
+}
+
+static bool few_enough(const kernel_plan *p, few_registers r) {
+  return r.entry >= p->tile_m / 2 + FEW_ENTRY &&
+         r.consumer >= p->group_n / 64 * p->tile_m / 2 + FEW_BESIDE;
+}
+
+/* Sums are few, so a block can do with a part of an SM's registers, as of its shared memory. Needs
+ * threads, groups and the tile. */
+void plan_wgmma_few_blocks(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  int stages = plan_asked(b, SPEC_STAGES, 0), blocks = 1;
+  int bytes = stages * (p->tile_m + p->tile_n) * 128;
+  if (plan_asked(b, SPEC_PERSISTENT, 1)) bytes += p->tile_m * p->tile_n * p->element_d;
+  while (stages > 0 && blocks < FEW_BLOCKS && bytes <= plan_wgmma_shared(b, blocks + 1) &&
+         few_enough(p, few_share(b, blocks + 1)))
+    ++blocks;
+  TAKE(min_blocks, MIN_BLOCKS, blocks, "mb",
+       stages > 0 ? "as many as %d stages leave room for, up to %d"
+                  : "the ring takes the SM's shared memory",
+       stages, FEW_BLOCKS);
+  if (p->min_blocks == 1) return;
+  plan_register_limit(b);
+  few_registers r = few_share(b, p->min_blocks);
+  if (!few_enough(p, r))
+    plan_refuse(b, plan_given(b, SPEC_MIN_BLOCKS) ? SPEC_MIN_BLOCKS : SPEC_TILE_M, "registers",
+                "%d blocks of %d threads leave each thread %d registers at entry and %d to compute "
+                "with; %d and %d sums beside %d and %d others are more; use fewer",
+                p->min_blocks, p->threads, r.entry, r.consumer, p->tile_m / 2,
+                p->group_n / 64 * p->tile_m / 2, FEW_ENTRY, FEW_BESIDE);
+  if (b->result != PLAN_OK) return;
+  SET(registers, r.entry, "at entry, before setmaxnreg: all of a block's share");
+  SET(producer_registers, FEW_PRODUCER, "it only issues copies; in steps of 8");
+  SET(consumer_registers, r.consumer, "the rest: %d x %d + %d are not more than %d x %d at entry",
+      p->groups, r.consumer, FEW_PRODUCER, p->groups + 1, r.entry);
 }
 
 /* All rows of the tile at once: they are few. */

@@ -21,7 +21,8 @@ local function rows(m, n, more)
     dtype = "bf16",
     layout = { "nt", "nn" }, -- weights stored output by input, or input by output
     tile = { m = m, n = n },
-    persistent = false,
+    persistent = more.persistent or false,
+    min_blocks = more.blocks,
     cluster = more.cluster,
     dispatch = { edge = more.edge or false },
   }
@@ -36,3 +37,14 @@ rows(32, 128, {})
 
 -- Pairs of blocks share A: with 32 rows it is a third of what a block of 64 columns copies.
 rows(32, 64, { cluster = { n = 2 } })
+
+-- Several blocks an SM, with fewer stages each: a block's beginning and end run beside the others' copies, and 28672
+-- outputs (448 tiles of 64 columns) come in one round.
+rows(16, 64, { blocks = 4 })
+rows(16, 64, { blocks = 3 })
+rows(16, 64, { blocks = 2 })
+rows(16, 64, { blocks = 4, persistent = true })
+rows(16, 64, { blocks = 2, persistent = true })
+rows(16, 128, { blocks = 2 })
+rows(32, 64, { blocks = 4 })
+rows(32, 64, { blocks = 2 })

@@ -96,6 +96,44 @@ static void wgmma_registers_are_there_at_entry(void **state) {
   assert_true(count > 40);
 }
 
+/* Several blocks of a tile of few rows: each has its part of registers and shared memory. */
+static void wgmma_few_rows_share_an_sm(void **state) {
+  (void)state;
+  static const struct {
+    int tile_m, tile_n, persistent, asked, stages; /* 0: left out */
+    int blocks, made, entry, producer, consumer;
+  } cases[] = {
+      {16, 64, 0, 4, 0, 4, 5, 64, 24, 104},  {16, 64, 1, 4, 0, 4, 5, 64, 24, 104},
+      {16, 64, 0, 3, 0, 3, 7, 80, 24, 136},  {16, 64, 0, 2, 0, 2, 11, 128, 24, 232},
+      {16, 64, 0, 0, 5, 4, 5, 64, 24, 104},  {16, 64, 0, 0, 6, 3, 6, 80, 24, 136},
+      {16, 64, 0, 1, 5, 1, 5, 232, 40, 232}, {16, 64, 0, 0, 0, 1, 16, 232, 40, 232},
+      {56, 128, 0, 0, 2, 3, 2, 56, 24, 72},  {48, 192, 0, 2, 2, 2, 2, 64, 24, 72},
+  };
+  kernel_plan p;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    kernel_spec s = spec_of("h200", (setting[]){{SPEC_FAMILY, FAMILY_WGMMA},
+                                                {SPEC_DTYPE_A, GG_BF16},
+                                                {SPEC_LAYOUT, LAYOUT_NT},
+                                                {SPEC_TILE_M, cases[i].tile_m},
+                                                {SPEC_TILE_N, cases[i].tile_n},
+                                                {SPEC_PERSISTENT, cases[i].persistent},
+                                                {END, 0}});
+    if (cases[i].asked) s.value[SPEC_MIN_BLOCKS] = cases[i].asked;
+    if (cases[i].stages) s.value[SPEC_STAGES] = cases[i].stages;
+    made(&s, VARIANT_FULL, &p);
+    assert_int_equal(p.min_blocks, cases[i].blocks);
+    assert_int_equal(p.blocks_sm, cases[i].blocks);
+    assert_int_equal(p.stages, cases[i].made);
+    assert_int_equal(p.registers, cases[i].entry);
+    assert_int_equal(p.producer_registers, cases[i].producer);
+    assert_int_equal(p.consumer_registers, cases[i].consumer);
+    assert_true(p.groups * p.consumer_registers + p.producer_registers <=
+                (p.groups + 1) * p.registers);
+    assert_true(p.min_blocks * p.threads * p.registers <= 65536);
+    plan_free(&p);
+  }
+}
+
 /* What a block copies of the tiles that its cluster shares: rows of a box, boxes, bytes. */
 static void wgmma_clusters_cut_tiles(void **state) {
   (void)state;
@@ -233,6 +271,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(wgmma_tiles_fill_the_block),
       cmocka_unit_test(wgmma_registers_are_there_at_entry),
+      cmocka_unit_test(wgmma_few_rows_share_an_sm),
       cmocka_unit_test(wgmma_clusters_cut_tiles),
       cmocka_unit_test(wgmma_few_rows_are_columns),
       cmocka_unit_test(wgmma_few_rows_rank_by_their_copies),

@@ -36,7 +36,7 @@ static const gg_kernel kernels[] = {
      .bias = GG_BIAS_NONE, .activation = GG_ACTIVATION_NONE, .residual = 0, .absmax = 0,
      .scaling_a = GG_SCALING_NONE, .scaling_b = GG_SCALING_NONE, .scaling_d = GG_SCALING_NONE,
      .threads = 256, .cluster_m = 1, .cluster_n = 1, .cluster_k = 1,
-     .shared_bytes = 33840, .blocks_per_sm = 1,
+     .shared_bytes = 33840, .blocks_per_sm = 4,
      .align = {16, 16, 2, 16},
      .multiple_m = 1, .multiple_n = 8, .multiple_k = 1, .min_k = 0,
      .speed = 343, .wave_loss_percent = 80, .overhead_k = 1217,
