@@ -92,7 +92,7 @@ $ end
   } else {
     // -- Products
     gg_setmaxnreg_inc_${p.consumer_registers}();
-    const int group = warpgroup - 1;
+    const int group = ${p.groups == 1 and "0; // the only one" or "warpgroup - 1;"}
     const int in_group = tid % 128;
     const int lane = tid % 32;
     const int warp = in_group / 32;

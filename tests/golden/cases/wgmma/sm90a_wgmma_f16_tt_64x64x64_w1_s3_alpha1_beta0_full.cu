@@ -305,7 +305,7 @@ void sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_full(const __grid_constant__
   } else {
     // -- Products
     gg_setmaxnreg_inc_232();
-    const int group = warpgroup - 1;
+    const int group = 0; // the only one
     const int in_group = tid % 128;
     const int lane = tid % 32;
     const int warp = in_group / 32;

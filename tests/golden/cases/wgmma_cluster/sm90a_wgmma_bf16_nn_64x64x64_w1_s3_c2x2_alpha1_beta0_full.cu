@@ -347,7 +347,7 @@ void sm90a_wgmma_bf16_nn_64x64x64_w1_s3_c2x2_alpha1_beta0_full(const __grid_cons
   } else {
     // -- Products
     gg_setmaxnreg_inc_232();
-    const int group = warpgroup - 1;
+    const int group = 0; // the only one
     const int in_group = tid % 128;
     const int lane = tid % 32;
     const int warp = in_group / 32;

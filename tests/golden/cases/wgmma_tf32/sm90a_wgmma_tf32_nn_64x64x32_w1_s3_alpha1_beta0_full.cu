@@ -303,7 +303,7 @@ void sm90a_wgmma_tf32_nn_64x64x32_w1_s3_alpha1_beta0_full(const __grid_constant_
   } else {
     // -- Products
     gg_setmaxnreg_inc_232();
-    const int group = warpgroup - 1;
+    const int group = 0; // the only one
     const int in_group = tid % 128;
     const int lane = tid % 32;
     const int warp = in_group / 32;
