@@ -116,6 +116,12 @@ static void choose_tile(plan_builder *b) {
     plan_refuse(b, SPEC_TILE_M, "tile-multiple",
                 "%d is not a multiple of 8 (below 64 rows are an instruction's columns); use %d",
                 p->tile_m, round_up(p->tile_m, 8));
+  bool whole = p->type_acc == GG_S32, odd_step = p->tile_m > 24 && p->tile_m % 16 != 0;
+  if (few && whole && p->tile_m % 8 == 0 && odd_step)
+    plan_refuse(
+        b, SPEC_TILE_M, "tile-multiple",
+        "%d columns are none of an instruction of %s, which has 8, 16, 24, 32 or 48; use %d",
+        p->tile_m, dtype_name(p->type_a), round_up(p->tile_m, 16));
   if (!few && (p->tile_m % 64 != 0 || p->tile_m > 256))
     plan_refuse(b, SPEC_TILE_M, "tile-multiple",
                 "%d is not a multiple of 64 up to 256 (wgmma); use 128", p->tile_m);

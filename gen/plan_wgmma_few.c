@@ -18,7 +18,7 @@ enum {
 
 bool plan_wgmma_few_rows(const plan_builder *b) {
   enum { FIRST_ROWS = 64 };
-  return b->plan->element == 2 && plan_asked(b, SPEC_TILE_M, FIRST_ROWS) < FIRST_ROWS;
+  return b->plan->element <= 2 && plan_asked(b, SPEC_TILE_M, FIRST_ROWS) < FIRST_ROWS;
 }
 
 /* Registers at entry where an SM holds so many blocks, and of a warpgroup that computes: what the
@@ -35,9 +35,23 @@ static few_registers few_share(const plan_builder *b, int blocks) {
   return (few_registers){entry, consumer < MOST ? consumer : MOST};
 }
 
+/* Sums of a thread, and one more instruction's where those are promoted. */
+static int few_sums(const kernel_plan *p) {
+  return (p->group_n / 64 + (p->promote_k > 0)) * p->tile_m / 2;
+}
+
+/* Registers for scales of each 128 of k, which are on their way during the products: 2 of each 8
+ * rows of A, 2 of each 64 columns of B, and pointers. */
+static int few_scales(const kernel_plan *p) {
+  enum { POINTERS = 4 };
+  bool a = p->scale_a == GG_SCALING_GROUP, c = p->scale_b == GG_SCALING_GROUP;
+  int pointers = (a || p->scale_a == GG_SCALING_BLOCK) + (c || p->scale_b == GG_SCALING_BLOCK);
+  return (a ? p->tile_m / 4 : 0) + (c ? p->group_n / 32 : 0) + POINTERS * pointers;
+}
+
 static bool few_enough(const kernel_plan *p, few_registers r) {
   return r.entry >= p->tile_m / 2 + FEW_ENTRY &&
-         r.consumer >= p->group_n / 64 * p->tile_m / 2 + FEW_BESIDE;
+         r.consumer >= few_sums(p) + few_scales(p) + FEW_BESIDE;
 }
 
 /* Sums are few, so a block can do with a part of an SM's registers, as of its shared memory. Needs
@@ -58,11 +72,12 @@ void plan_wgmma_few_blocks(plan_builder *b) {
   plan_register_limit(b);
   few_registers r = few_share(b, p->min_blocks);
   if (!few_enough(p, r))
-    plan_refuse(b, plan_given(b, SPEC_MIN_BLOCKS) ? SPEC_MIN_BLOCKS : SPEC_TILE_M, "registers",
-                "%d blocks of %d threads leave each thread %d registers at entry and %d to compute "
-                "with; %d and %d sums beside %d and %d others are more; use fewer",
-                p->min_blocks, p->threads, r.entry, r.consumer, p->tile_m / 2,
-                p->group_n / 64 * p->tile_m / 2, FEW_ENTRY, FEW_BESIDE);
+    plan_refuse(
+        b, plan_given(b, SPEC_MIN_BLOCKS) ? SPEC_MIN_BLOCKS : SPEC_TILE_M, "registers",
+        "%d blocks of %d threads leave each thread %d registers at entry and %d to compute "
+        "with; %d sums beside %d others and %d sums and scales beside %d are more; use fewer",
+        p->min_blocks, p->threads, r.entry, r.consumer, p->tile_m / 2, FEW_ENTRY,
+        few_sums(p) + few_scales(p), FEW_BESIDE);
   if (b->result != PLAN_OK) return;
   SET(registers, r.entry, "at entry, before setmaxnreg: all of a block's share");
   SET(producer_registers, FEW_PRODUCER, "it only issues copies; in steps of 8");
@@ -88,7 +103,7 @@ void plan_wgmma_few_panels(plan_builder *b) {
 void plan_wgmma_few_speed(plan_builder *b) {
   enum { UNIT_FMAS = 2048, SHARED_BYTES = 128, L2_BYTES = 61, REACHED = 76, OVERHEAD = 3500 };
   kernel_plan *p = b->plan;
-  int products = p->tile_m * p->tile_n * p->tile_k / UNIT_FMAS;
+  int products = p->tile_m * p->tile_n * p->tile_k * p->element / (2 * UNIT_FMAS);
   int reads = p->tile_n / 64 * (p->tile_k / p->inst_k) * (64 + p->tile_m) * 32 / SHARED_BYTES;
   int copies = (p->part_a > 0 ? p->part_a : p->bytes_a) + (p->part_b > 0 ? p->part_b : p->bytes_b);
   copies /= L2_BYTES;

@@ -65,7 +65,7 @@ static void choose_ways(plan_builder *b) {
       few           ? "fewer rows than the 64 of a first operand: B's columns are those"
       : turned && a ? "B is contiguous in n: as first operand it may come through registers"
                     : "A is the first operand");
-  if (few && !a)
+  if (few && !a && p->element == 2)
     plan_refuse(b, SPEC_TILE_M, "tile-multiple",
                 "A is contiguous in m (layout %s): its rows of 128 bytes are 64 of m; use 64",
                 spec_layout_name(p->layout));
@@ -114,10 +114,14 @@ void plan_wgmma_parts(plan_builder *b) {
   const kernel_plan *p = b->plan;
   if (p->promote_k == 0)
     plan_refuse_parts(b);
-  else if (p->scale_b == GG_SCALING_GROUP)
+  else if (p->scale_b == GG_SCALING_GROUP && !p->swap)
     plan_refuse(b, SPEC_SCALE_B, "scaling",
                 "group: a scale for each column and 128 of k is more than a thread of family wgmma "
-                "loads beside its sums; use \"block\", or swap A and B");
+                "loads beside its sums; use \"block\", swap A and B, or tile.m below 64");
+  else if (p->scale_a == GG_SCALING_BLOCK && p->swap && PROMOTE_K % p->tile_m != 0)
+    plan_refuse(b, SPEC_TILE_M, "tile-multiple",
+                "%d rows may lie in two blocks of 128 that have a scale of A each; use 8, 16 or 32",
+                p->tile_m);
   else if (p->scale_b == GG_SCALING_BLOCK && PROMOTE_K % p->tile_n != 0)
     plan_refuse(
         b, SPEC_TILE_N, "tile-multiple",

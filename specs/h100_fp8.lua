@@ -20,6 +20,8 @@ local function tile(m, n, more)
     layout = more.layout or "nt",
     tile = { m = m, n = n },
     fast_accum = more.fast,
+    persistent = more.persistent,
+    min_blocks = more.blocks,
     epilogue = { scale = more.scale },
     dispatch = { edge = more.edge or false },
   }
@@ -47,3 +49,14 @@ tile(128, 128, { scale = blocks, edge = true })
 
 -- Gradients are e5m2.
 tile(256, 128, { dtype = { a = "e5m2", b = "e4m3", d = "bf16" }, scale = device })
+
+-- Few rows (decoding: up to 16 or 32 tokens): D is computed transposed (docs/wgmma.md, "Few rows"), a tile a block,
+-- by one block an SM with a deep ring or by four with a short one. Not timed.
+for _, scale in ipairs { {}, device } do
+  for _, m in ipairs { 16, 32 } do
+    tile(m, 64, { scale = scale, persistent = false })
+    tile(m, 64, { scale = scale, persistent = false, blocks = 4 })
+  end
+  tile(16, 64, { scale = scale, persistent = false, blocks = 2 })
+  tile(16, 128, { scale = scale, persistent = false })
+end

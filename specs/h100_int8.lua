@@ -25,3 +25,18 @@ gemm {
   family = "wgmma", dtype = { a = "s8", d = "bf16" }, layout = "nt", tile = { m = 128, n = 128 },
   epilogue = { scale = { a = "vector", b = "vector" }, bias = "n", beta = 0 }, dispatch = { edge = false },
 }
+
+-- Few rows (decoding: up to 16 or 32 tokens): D is computed transposed (docs/wgmma.md, "Few rows"), a tile a block,
+-- by one block an SM with a deep ring or by more with a short one. Not timed.
+local function few(m, n, blocks)
+  gemm {
+    family = "wgmma", dtype = { a = "s8" }, layout = "nt", tile = { m = m, n = n }, persistent = false,
+    min_blocks = blocks, dispatch = { edge = false },
+  }
+end
+few(16, 64)
+few(16, 64, 2)
+few(16, 64, 4)
+few(16, 128)
+few(32, 64)
+few(32, 64, 4)

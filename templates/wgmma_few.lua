@@ -5,7 +5,7 @@
 
 local names = use("names")
 
-local few = { methods = { "store", "turned_rows" } }
+local few = { methods = { "store", "turned_rows", "scale_pointers", "load_factors", "promote" } }
 
 -- 2-byte elements: stmatrix turns 8 x 8 of them, two columns of eight and up to two rows of eight at once.
 local function store_turned(w)
@@ -20,7 +20,7 @@ local function store_turned(w)
       local matrices = j + 1 < p.tile_m // 8 and 4 or 2
       for e = 0, matrices - 1 do
         local x = 4 * j + 2 * e
-        stores[#stores + 1] = ("r[%d] = %s;"):format(e, names.packed(p.type_d, w:out(i, x), w:out(i, x + 1)))
+        stores[#stores + 1] = ("r[%d] = %s;"):format(e, names.packed(p.type_d, w:value(i, x), w:value(i, x + 1)))
       end
       stores[#stores + 1] = ("gg_stmatrix_x%d_trans(to%s%s, r);"):format(matrices,
         i > 0 and (" + %d * PANEL_BYTES"):format(i) or "", j > 0 and " + " .. j * 8 * 128 or "")
@@ -47,14 +47,91 @@ local function store_wide(w)
     for j = 0, p.tile_m // 8 - 1 do
       for half = 0, 1 do
         for e = 0, 1 do
-          stores[#stores + 1] = ("gg_sts_f32(to%d_%d%s%s, %s);"):format(half, e,
+          stores[#stores + 1] = ("gg_sts_%s(to%d_%d%s%s, %s);"):format(names.memory_name(p.type_d), half, e,
             i > 0 and (" + %d * PANEL_BYTES"):format(2 * i) or "", j > 0 and " + " .. j * 8 * 128 or "",
-            w:out(i, 4 * j + 2 * half + e))
+            names.narrowed(p.type_d, w:value(i, 4 * j + 2 * half + e), p.type_epilogue))
         end
       end
     end
     return stores
   end
+end
+
+-- Scales that come every 128 of k: of rows of A, two of each 8, and of columns of B, two of each 64; or one of a block
+-- of 128 x 128, in which the tile lies whole.
+function few:scale_pointers()
+  local p, lines = self.p, {}
+  local function pointer(o, extent, first)
+    lines[#lines + 1] = ("const float *const scales_%s = (const float *)p.scale_%s + batch * k_blocks * %s + %s;")
+      :format(o, o, extent, first)
+  end
+  for _, side in ipairs { { "a", "m", "lane % 4 * 2" }, { "b", "n", "group * " .. p.group_n .. " + " .. self:lane_row() } } do
+    local o, mn, place = side[1], side[2], side[3]
+    if p["scale_" .. o] == "group" then
+      lines[#lines + 1] = ("const gg_i64 first_%s = %s0 + %s;"):format(mn, mn, place)
+      pointer(o, "p." .. mn, "first_" .. mn)
+    elseif p["scale_" .. o] == "block" then
+      lines[#lines + 1] = ("const gg_i64 blocks_%s = (p.%s + 127) / 128;"):format(mn, mn)
+      pointer(o, "blocks_" .. mn, mn .. "0 / 128")
+    end
+  end
+  return lines
+end
+
+-- Names and offsets of an operand's scales in a lane: a row's is e of pair j, a column's half of block i.
+local function factors(w, o)
+  local p, list = w.p, {}
+  if p["scale_" .. o] == "block" then return { { "factor_" .. o, 0 } } end
+  if p["scale_" .. o] ~= "group" then return list end
+  for outer = 0, (o == "a" and p.tile_m // 8 or w.blocks) - 1 do
+    for inner = 0, 1 do
+      list[#list + 1] = { ("factor_%s%d_%d"):format(o, outer, inner),
+        o == "a" and 8 * outer + inner or w:instruction_row(outer, inner) }
+    end
+  end
+  return list
+end
+
+function few:load_factors()
+  local p, lines = self.p, {}
+  for _, o in ipairs { "a", "b" } do
+    local mn = o == "a" and "m" or "n"
+    local group = p["scale_" .. o] == "group"
+    for _, factor in ipairs(factors(self, o)) do
+      local name, at = factor[1], factor[2] > 0 and " + " .. factor[2] or ""
+      local inside = group and ("first_%s%s"):format(mn, at) or mn .. "0"
+      lines[#lines + 1] = ("float %s = 0.0f;"):format(name)
+      lines[#lines + 1] = ("if (%s < p.%s) gg_ldg_f32(&%s, scales_%s + kb * %s%s);"):format(inside, mn, name, o,
+        (group and "p." or "blocks_") .. mn, at)
+    end
+  end
+  return lines
+end
+
+-- acc += part, each 128 of k by its scales; a block's scale goes into those of the other operand first.
+function few:promote(i)
+  local p, lines = self.p, {}
+  local a, b = factors(self, "a"), factors(self, "b")
+  local into = #a > 0 and #b > 0 and (#b == 1 and a or #a == 1 and b)
+  if into and i == 0 then
+    for _, factor in ipairs(into) do
+      lines[#lines + 1] = ("%s = gg_mul_f32(%s, %s);"):format(factor[1], factor[1], into == a and b[1][1] or a[1][1])
+    end
+  end
+  if into == a then b = {} elseif into == b then a = {} end
+  local function factor(list, outer, inner) return (list[2 * outer + inner + 1] or list[1])[1] end
+  for x = 0, self.count - 1 do
+    local of_a = #a > 0 and factor(a, x // 4, x % 2)
+    local of_b = #b > 0 and factor(b, i, x // 2 % 2)
+    local acc = ("acc%d[%d]"):format(i, x)
+    if of_a and of_b then
+      lines[#lines + 1] = ("const float factor%d_%d = gg_mul_f32(%s, %s);"):format(i, x, of_a, of_b)
+      of_a = ("factor%d_%d"):format(i, x)
+    end
+    lines[#lines + 1] = (of_a or of_b) and ("%s = fmaf(part[%d], %s, %s);"):format(acc, x, of_a or of_b, acc)
+      or ("%s = gg_add_f32(%s, part[%d]);"):format(acc, acc, x)
+  end
+  return lines
 end
 
 -- D, all rows of the tile at once.

@@ -8,7 +8,7 @@ local names = use("names")
 local product = {
   methods = {
     "copies", "descriptors", "fragments", "accumulators", "clear", "instruction", "products", "begin_loop",
-    "load_fragments", "load_factors", "k_block", "end_loop", "loop_text",
+    "load_fragments", "scale_pointers", "load_factors", "promote", "k_block", "end_loop", "loop_text",
   },
 }
 
@@ -108,8 +108,11 @@ function product:clear()
   return lines
 end
 
--- The types in an instruction's name: A's, and B's where it is another.
-local function types(p) return p.type_a == p.type_b and p.type_a or p.type_a .. "_" .. p.type_b end
+-- The types in an instruction's name: the first operand's, and the second's where it is another.
+local function types(self)
+  local first, second = self.p["type_" .. self.first], self.p["type_" .. self.second]
+  return first == second and first or first .. "_" .. second
+end
 
 local function plus(n) return n > 0 and " + " .. n or "" end
 
@@ -122,7 +125,7 @@ function product:instruction(i, s, accumulator, add)
     return ("desc_%s0 + stage_at%s"):format(o, plus(row + step(p["turn_" .. o])))
   end
   local second = descriptor(self.second, 0)
-  local shape = ("gg_wgmma_m64n%dk%d_%s"):format(p.inst_n, p.inst_k, types(p))
+  local shape = ("gg_wgmma_m64n%dk%d_%s"):format(p.inst_n, p.inst_k, types(self))
   if p.from_registers then
     return ("%s_rs(%s, %s%d_%d, %s, %s);"):format(shape, accumulator, self.first, i, s, second, add)
   end
@@ -149,31 +152,34 @@ end
 -- read it are known to be done while the next ones already run. Promoted sums are read after each block, so
 -- that there is nothing to wait for later: while one warpgroup adds, the instructions of another run.
 function product:begin_loop()
-  if self.promoted then
-    local p, lines = self.p, self:clear()
-    local first = ("m0 + %s"):format(self:first_row())
-    local all = self.split and "k_all" or "k_blocks"
-    if p.scale_a == "group" then
-      names.append(lines, {
-        ("const gg_i64 first = %s%s;"):format(first, self:lane_row()),
-        ("const float *const scales_a = (const float *)p.scale_a + batch * %s * p.m + first;"):format(all),
-      })
-    elseif p.scale_a == "block" then
-      names.append(lines, {
-        "const gg_i64 blocks_m = (p.m + 127) / 128;",
-        ("const gg_i64 first = %s0;"):format(first),
-        ("const float *const scales_a = (const float *)p.scale_a + batch * %s * blocks_m;"):format(all),
-      })
-    end
-    if p.scale_b == "block" then
-      names.append(lines, {
-        "const gg_i64 blocks_n = (p.n + 127) / 128;",
-        ("const float *const scales_b = (const float *)p.scale_b + batch * %s * blocks_n + n0 / 128;"):format(all),
-      })
-    end
-    return lines
-  end
+  if self.promoted then return names.append(self:clear(), self:scale_pointers()) end
   return self.p.from_registers and {} or { "int before = stage;" }
+end
+
+-- Where the scales of each 128 of k lie for the tile.
+function product:scale_pointers()
+  local p, lines = self.p, {}
+  local first = ("m0 + %s"):format(self:first_row())
+  local all = self.split and "k_all" or "k_blocks"
+  if p.scale_a == "group" then
+    names.append(lines, {
+      ("const gg_i64 first = %s%s;"):format(first, self:lane_row()),
+      ("const float *const scales_a = (const float *)p.scale_a + batch * %s * p.m + first;"):format(all),
+    })
+  elseif p.scale_a == "block" then
+    names.append(lines, {
+      "const gg_i64 blocks_m = (p.m + 127) / 128;",
+      ("const gg_i64 first = %s0;"):format(first),
+      ("const float *const scales_a = (const float *)p.scale_a + batch * %s * blocks_m;"):format(all),
+    })
+  end
+  if p.scale_b == "block" then
+    names.append(lines, {
+      "const gg_i64 blocks_n = (p.n + 127) / 128;",
+      ("const float *const scales_b = (const float *)p.scale_b + batch * %s * blocks_n + n0 / 128;"):format(all),
+    })
+  end
+  return lines
 end
 
 -- What the plan makes of it, for the comment above the loop.
@@ -240,7 +246,7 @@ function product:load_factors()
 end
 
 -- acc += part, each 128 of k by its scales.
-local function promote(self, i)
+function product:promote(i)
   local p, lines = self.p, {}
   local of_a, of_b = by_block(p.scale_a), p.scale_b == "block"
   if of_a and of_b then
@@ -269,7 +275,7 @@ function product:k_block()
       end
       names.append(lines, { "gg_wgmma_commit();", "gg_wgmma_wait_0();" })
       if i == self.blocks - 1 then names.append(lines, self:release("stage")) end
-      names.append(lines, promote(self, i))
+      names.append(lines, self:promote(i))
     end
     return lines
   end

@@ -35,9 +35,11 @@ local function matrices(p, what)
   return list
 end
 
--- The epilogue's steps on one sum, v columns from the lane's first; inside: whether that lies in D.
-local function one(p, what, x, v, inside)
-  local lines = {}
+-- The epilogue's steps on one sum, v columns from the lane's first; inside: whether that lies in D. Whole sums go
+-- through x, whose bits then take their place.
+local function one(w, what, acc, v, inside)
+  local p, lines = w.p, {}
+  local x = w.bits and "x" or acc
   local where = { row = "", column = tostring(v), inside = inside, residual = "residual_raw" }
   for _, m in ipairs(matrices(p, what)) do
     local name, dtype = m[1], m[3]
@@ -47,13 +49,16 @@ local function one(p, what, x, v, inside)
         v)
     end
   end
-  local value = what.scale and steps.scaled(p, x, where) or x
+  where.acc = w.bits and what.scale and acc or nil
+  local value = what.scale and steps.scaled(p, x, where) or w.bits and ("gg_as_f32((unsigned)%s)"):format(acc) or x
   if what.c then value = steps.plus_c(p, value, "c_raw") end
   if value ~= x then lines[#lines + 1] = ("%s = %s;"):format(x, value) end
   if what.rest then names.append(lines, steps.rest(p, x, where)) end
   if what.store then
     lines[#lines + 1] = ("if (%s) gg_st_%s(d + %d, %s);"):format(inside, names.memory_name(p.type_d), v,
       names.narrowed(p.type_d, x, p.type_epilogue))
+  elseif w.bits then
+    lines[#lines + 1] = ("%s = (int)gg_as_u32(x);"):format(acc)
   end
   return lines
 end
@@ -78,15 +83,21 @@ end
 -- As in wgmma_store.lua.
 function turned:apply(what)
   local p, lines = self.p, {}
-  local any = what.c or what.store or what.rest and steps.any(p) or what.scale and steps.scaled(p, "x", {}) ~= "x"
+  local any = what.c or what.store or what.rest and steps.any(p)
+    or what.scale and (self.bits or steps.scaled(p, "x", {}) ~= "x")
   if not any then return lines end
   local function add(list) for _, line in ipairs(list) do lines[#lines + 1] = "  " .. line end end
+  if self.bits then add { "float x;" } end
   local columns = steps.has_columns(p) and (what.rest or what.scale)
   if not (columns or steps.has_rows(p) or #matrices(p, what) > 0 or what.rest and p.absmax) then -- the same everywhere
     for j = 0, p.tile_m // 8 - 1 do
       for e = 0, 1 do
-        for _, acc in ipairs(self:lane_columns(j, e)) do names.append(lines, one(p, what, acc, 0)) end
+        for _, acc in ipairs(self:lane_columns(j, e)) do names.append(lines, one(self, what, acc, 0)) end
       end
+    end
+    if self.bits then
+      table.insert(lines, 1, "{")
+      lines[#lines + 1] = "}"
     end
     return lines
   end
@@ -111,7 +122,7 @@ function turned:apply(what)
       end
       local offsets = self:lane_offsets()
       for i, acc in ipairs(self:lane_columns(j, e)) do
-        add(one(p, what, acc, offsets[i], ("%d < rows && %d < left"):format(at, offsets[i])))
+        add(one(self, what, acc, offsets[i], ("%d < rows && %d < left"):format(at, offsets[i])))
       end
       if steps.has_rows(p) then add { "}" } end
       for _, m in ipairs(matrices(p, what)) do

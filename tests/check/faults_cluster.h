@@ -66,7 +66,7 @@ static const seeded_fault cluster_faults[] = {
      "wrong-value", NULL, NULL, 0},
     {"k of the other half", SQUARE, "from_a = (int)rank_n * 32;", "from_a = (int)rank_m * 32;", 1,
      "wrong-value", NULL, NULL, 0},
-    {"boxes as high as the tile", PAIR, "{1, 64, 32, 128}", "{1, 64, 64, 128}", 1,
+    {"boxes as high as the tile", PAIR, "{1, 64, 32, 128, 128}", "{1, 64, 64, 128, 128}", 1,
      "deadlock race out-of-bounds missing-wait", NULL, NULL, 1},
     /* -- Which tile -- */
     {"blocks of a cluster with the same rows", PAIR, " * 128 + rank * 64;", " * 128;", 2,

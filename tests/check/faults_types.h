@@ -6,7 +6,7 @@
 
 #include "faults.h"
 
-#define SHORT   "wgmma e4m3 nt full"
+#define SHORT   "wgmma_e4m3_nt full"
 #define THROUGH "wgmma tf32 nn full"
 #define TURNED  "wgmma tf32 tn full"
 

@@ -70,3 +70,11 @@ gemm {
 gemm {
   family = "wgmma", dtype = "f16", layout = "nn", tile = { m = 24, n = 128 }, stages = 3, dispatch = alone,
 }
+gemm {
+  family = "wgmma", dtype = { a = "e4m3", b = "e5m2" }, layout = "nt", tile = { m = 16, n = 128 }, stages = 3,
+  epilogue = { scale = { a = "group", b = "group" } }, dispatch = alone,
+}
+gemm {
+  family = "wgmma", dtype = { a = "s8", d = "f32" }, layout = "nt", tile = { m = 8, n = 64 }, min_blocks = 4,
+  persistent = false, dispatch = alone,
+}

@@ -212,6 +212,39 @@ static void wgmma_few_rows_are_columns(void **state) {
   }
 }
 
+/* 8-bit types: sums of fp8 are promoted beside one more instruction's, those of s8 are whole. */
+static void wgmma_few_rows_of_bytes(void **state) {
+  (void)state;
+  static const struct {
+    int type, tile_m, scale_a, scale_b, promote_k, blocks;
+  } cases[] = {
+      {GG_E4M3, 16, GG_SCALING_NONE, GG_SCALING_NONE, 128, 4},
+      {GG_E5M2, 40, GG_SCALING_GROUP, GG_SCALING_GROUP, 128, 4}, /* 40 + 10 + 2 + 8 + 36 <= 104 */
+      {GG_E4M3, 48, GG_SCALING_GROUP, GG_SCALING_GROUP, 128, 3}, /* 48 + 12 + 2 + 8 + 36 > 104 */
+      {GG_S8, 24, GG_SCALING_NONE, GG_SCALING_NONE, 0, 4},
+  };
+  kernel_plan p;
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+    kernel_spec s = spec_of("h200", (setting[]){{SPEC_FAMILY, FAMILY_WGMMA},
+                                                {SPEC_DTYPE_A, cases[i].type},
+                                                {SPEC_LAYOUT, LAYOUT_NT},
+                                                {SPEC_TILE_M, cases[i].tile_m},
+                                                {SPEC_TILE_N, 64},
+                                                {SPEC_STAGES, 3},
+                                                {SPEC_PERSISTENT, 0},
+                                                {SPEC_SCALE_A, cases[i].scale_a},
+                                                {SPEC_SCALE_B, cases[i].scale_b},
+                                                {END, 0}});
+    made(&s, VARIANT_FULL, &p);
+    assert_int_equal(p.swap, 1);
+    assert_int_equal(p.inst_k, 32);
+    assert_int_equal(p.tile_k, 128);
+    assert_int_equal(p.promote_k, cases[i].promote_k);
+    assert_int_equal(p.min_blocks, cases[i].blocks);
+    plan_free(&p);
+  }
+}
+
 /* speed of a tile of few rows: 16 x 64 x 64 are 32 cycles of products beside 167 of copies,
  * (16 + 64) x 128 / 61; of 76%. */
 static void wgmma_few_rows_rank_by_their_copies(void **state) {
@@ -274,6 +307,7 @@ int main(void) {
       cmocka_unit_test(wgmma_few_rows_share_an_sm),
       cmocka_unit_test(wgmma_clusters_cut_tiles),
       cmocka_unit_test(wgmma_few_rows_are_columns),
+      cmocka_unit_test(wgmma_few_rows_of_bytes),
       cmocka_unit_test(wgmma_few_rows_rank_by_their_copies),
       cmocka_unit_test(wgmma_types_go_their_ways),
   };
