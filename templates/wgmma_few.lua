@@ -65,7 +65,8 @@ function few:scale_pointers()
     lines[#lines + 1] = ("const float *const scales_%s = (const float *)p.scale_%s + batch * k_blocks * %s + %s;")
       :format(o, o, extent, first)
   end
-  for _, side in ipairs { { "a", "m", "lane % 4 * 2" }, { "b", "n", "group * " .. p.group_n .. " + " .. self:lane_row() } } do
+  local column = ("group * %d + %s"):format(p.group_n, self:lane_row())
+  for _, side in ipairs { { "a", "m", "lane % 4 * 2" }, { "b", "n", column } } do
     local o, mn, place = side[1], side[2], side[3]
     if p["scale_" .. o] == "group" then
       lines[#lines + 1] = ("const gg_i64 first_%s = %s0 + %s;"):format(mn, mn, place)
@@ -110,7 +111,7 @@ end
 
 -- acc += part, each 128 of k by its scales; a block's scale goes into those of the other operand first.
 function few:promote(i)
-  local p, lines = self.p, {}
+  local lines = {}
   local a, b = factors(self, "a"), factors(self, "b")
   local into = #a > 0 and #b > 0 and (#b == 1 and a or #a == 1 and b)
   if into and i == 0 then
