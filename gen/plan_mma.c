@@ -92,9 +92,9 @@ static bool find_blocks(plan_builder *b, mma_tile *t) {
   return false;
 }
 
-/* One set of fragments where registers have no room for the usual two. */
+/* One set of fragments where registers have no room for the usual two, or turns are odd. */
 static bool find_tile(plan_builder *b, mma_tile *t) {
-  t->fragments = plan_asked(b, SPEC_FRAGMENTS, 2);
+  t->fragments = plan_asked(b, SPEC_FRAGMENTS, plan_asked(b, SPEC_UNROLL_K, 0) % 2 == 0 ? 2 : 1);
   if (find_blocks(b, t)) return true;
   t->fragments = plan_asked(b, SPEC_FRAGMENTS, 1);
   return find_blocks(b, t);
@@ -189,18 +189,59 @@ static void choose_tile(plan_builder *b) {
   SET(k_slices, 1, "none");
 }
 
+/* k steps that the text has: all, or those of a turn of a loop. Copies of single elements may have
+ * a k tile of their own. */
+static void choose_unrolling(plan_builder *b, int steps) {
+  kernel_plan *p = b->plan;
+  TAKE(unroll_k, UNROLL_K, steps, NULL, "full: the k tile's %d steps stand in the text", steps);
+  if (p->unroll_k == 0) SET(unroll_k, steps, "asked by the spec: full");
+  if (b->variant == VARIANT_NARROW && steps % p->unroll_k != 0)
+    SET(unroll_k, gcd_int(steps, p->unroll_k), "of the %d asked, what divides this k tile's %d",
+        p->unroll_k, steps);
+  if (steps % p->unroll_k != 0)
+    plan_refuse(b, SPEC_UNROLL_K, "unroll",
+                "%d steps do not divide the %d of a k tile (%d elements each); use a divisor, or "
+                "\"full\"",
+                p->unroll_k, steps, p->step_k);
+  else if (p->unroll_k != steps)
+    buf_printf(&b->suffix, "_u%d", p->unroll_k);
+}
+
+/* A ring that is written out repeats the body for each stage. */
+static void choose_ring(plan_builder *b) {
+  kernel_plan *p = b->plan;
+  if (b->variant == VARIANT_NARROW) {
+    SET(unroll_stages, 0, "copies of single elements are most of the text, and take the registers");
+    return;
+  }
+  TAKE(unroll_stages, UNROLL_STAGES, 0, NULL,
+       "a rolled ring: the body stays in the instruction cache");
+  if (!p->unroll_stages) return;
+  buf_puts(&b->suffix, "_ring");
+  if (p->promote_k > 0)
+    plan_refuse(b, SPEC_UNROLL_STAGES, "unroll",
+                "true: sums of two stages' parts of %d of k would live at once, and spill; use "
+                "false%s",
+                p->promote_k, plan_has_parts(p) ? "" : ", or fast_accum");
+  else if (p->arch == 90 && plan_is_fp8(p->type_a))
+    plan_refuse(b, SPEC_UNROLL_STAGES, "unroll",
+                "true: the compiler widens fp8 for sm_90, of two stages at once, and spills; use "
+                "false");
+}
+
 static void choose_steps(plan_builder *b) {
   kernel_plan *p = b->plan;
-  int steps = p->tile_k / p->step_k;
-  SET(unroll_k, steps, "full: the k tile's %d steps stand in the text", steps);
+  choose_unrolling(b, p->tile_k / p->step_k);
+  choose_ring(b);
   bool two = plan_given(b, SPEC_FRAGMENTS) || p->fragments == 2;
-  TAKE(fragments, FRAGMENTS, two && steps % 2 == 0 ? 2 : 1, "f", "%s",
+  TAKE(fragments, FRAGMENTS, two && p->unroll_k % 2 == 0 ? 2 : 1, "f", "%s",
        two ? "the next step's operands load while this step computes; with one set each behind its "
              "last use"
            : "registers have no room for a second: each is loaded again behind its last use");
-  if (p->fragments == 2 && steps % 2 != 0)
+  if (p->fragments == 2 && p->unroll_k % 2 != 0)
     plan_refuse(b, SPEC_FRAGMENTS, "fragments",
-                "2 sets alternate, which needs an even number of k steps, not %d; use 1", steps);
+                "2 sets alternate, which needs an even number of unrolled k steps, not %d; use 1",
+                p->unroll_k);
   TAKE(order, ORDER, ORDER_SERPENTINE, NULL, "neighbours share an operand's registers");
   static const char *const keys[] = {"_row", "_column", ""};
   buf_puts(&b->suffix, keys[p->order]);
@@ -231,10 +272,10 @@ static void choose_rest(plan_builder *b) {
 }
 
 const spec_field plan_takes_mma[] = {
-    SPEC_TILE_K,          SPEC_WARP_M,     SPEC_WARP_N,  SPEC_INST_M,     SPEC_INST_N,
-    SPEC_INST_K,          SPEC_STAGES,     SPEC_PADDING, SPEC_SWIZZLE,    SPEC_COPY_A,
-    SPEC_COPY_B,          SPEC_FRAGMENTS,  SPEC_ORDER,   SPEC_FAST_ACCUM, SPEC_EDGE,
-    PLAN_EPILOGUE_FIELDS, SPEC_FIELD_COUNT};
+    SPEC_TILE_K,     SPEC_WARP_M,   SPEC_WARP_N,          SPEC_INST_M,     SPEC_INST_N,
+    SPEC_INST_K,     SPEC_STAGES,   SPEC_PADDING,         SPEC_SWIZZLE,    SPEC_COPY_A,
+    SPEC_COPY_B,     SPEC_UNROLL_K, SPEC_UNROLL_STAGES,   SPEC_FRAGMENTS,  SPEC_ORDER,
+    SPEC_FAST_ACCUM, SPEC_EDGE,     PLAN_EPILOGUE_FIELDS, SPEC_FIELD_COUNT};
 
 void plan_make_mma(plan_builder *b) {
   kernel_plan *p = b->plan;

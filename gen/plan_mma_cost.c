@@ -47,7 +47,7 @@ static int other_registers(const plan_builder *b, int bytes, int gathered) {
   if (p->type_a == GG_F64) other += 16;              /* offsets of single loads, words in pairs */
   if (b->variant == VARIANT_EDGE) other += 6;
   bool sorts = p->element == 1 && !(plan_contiguous_k(p, 0) && plan_contiguous_k(p, 1));
-  if (b->variant == VARIANT_EDGE && sorts) other += 4;
+  if (b->variant != VARIANT_NARROW && sorts) other += 12;
   bool spare = !b->gpu->has_cp_async || b->gpu->arch >= 120; /* few addresses are held */
   int each = !spare ? 6 : b->gpu->has_cp_async || p->element > 1 ? 2 : 1; /* of four elements */
   if (gathered > 0) return other + each * gathered / 4;
@@ -75,9 +75,14 @@ mma_registers plan_mma_registers(const plan_builder *b, const mma_tile *t, int f
                                       : bytes / 4,
   };
   r.other = other_registers(b, bytes, plan_mma_gathers(b) ? r.staged : 0) + scale_registers(p, t);
-  /* both sets, widened, but for what is not needed at once; beside scales it is */
-  if (widens(p) && !plan_mma_gathers(b))
+  /* Both sets, widened, but for what is not needed at once: less of it the more sums there are;
+   * beside scales all of it. */
+  if (widens(p) && !plan_mma_gathers(b)) {
     r.other += 2 * r.fragments + (plan_has_parts(p) ? 24 : -16);
+    if (r.accumulators > 32) r.other += (r.accumulators - 32) / 2;
+  }
+  /* Fitted: a ring that is written out, where one set of f64 is all that there is room for. */
+  if (plan_asked(b, SPEC_UNROLL_STAGES, 0) && p->type_a == GG_F64 && fragments == 1) r.other += 12;
   r.total = r.accumulators + r.fragments + r.staged + r.other;
   return r;
 }
@@ -95,7 +100,7 @@ static void expect_registers(plan_builder *b, mma_registers r) {
     /* Addresses, and bytes on their way into words of four: fewer than a bound has to allow. */
     int each = spare ? 0 : 3 * r.staged / 4 + (p->element == 1 ? 30 : 0);
     r.other = 45 + sums / 4 + each - (p->promote_k > 0 ? 15 : 0) + scale_registers(p, &t);
-  } else if (p->fragments == 1) {
+  } else if (p->fragments == 1 && p->unroll_k > 1) {
     ahead = r.fragments; /* ptxas loads the next set before the last products of this one */
   }
   int total = r.accumulators + r.fragments + r.staged + r.other + ahead;
@@ -149,8 +154,8 @@ void plan_mma_residency(plan_builder *b) {
                  : "what %d blocks of an SM have room for, up to 4",
        blocks);
   if (p->stages < 2 || p->stages > MOST_STAGES)
-    plan_refuse(b, SPEC_STAGES, "stages", "%d; rings here have 2 to %d stages", p->stages,
-                MOST_STAGES);
+    plan_refuse(b, SPEC_STAGES, "stages", "%d; rings here have 2 to %d stages; use %d", p->stages,
+                MOST_STAGES, p->stages < 2 ? 2 : MOST_STAGES);
   else if (p->stages > 2 && !b->gpu->has_cp_async)
     plan_refuse(b, SPEC_STAGES, "stages",
                 "%d stages need cp.async (sm_80 and later), %s is sm_%d; use 2", p->stages,
@@ -198,12 +203,17 @@ static void estimate_code(plan_builder *b) {
   int guarded = b->variant != VARIANT_FULL;
   int each = plan_mma_gathers(b) ? 12 / p->element + 6 : 3 + 3 * guarded;
   int copies = (p->copies_a + p->copies_b) * each;
-  int body = steps * (products + loads + widened + 6) + copies + 40;
-  SET(loop_fmas, steps * products, "%d steps x %d instructions", steps, products);
-  SET(loop_bytes, 16 * body,
-      "16 bytes x (%d steps x (%d products + %d loads + %d to widen) + %d for copies)", steps,
-      products, loads, widened, copies);
-  SET(code_bytes, 16 * (body + copies + epilogue_instructions(p) + 600) * 3 / 2 + 4096,
+  bool rolled = p->unroll_k < steps;
+  int rings = p->unroll_stages ? p->stages : 1;
+  int written = rolled ? 2 * p->unroll_k : steps; /* a loop's last turn stands behind it */
+  int body = written * (products + loads + widened + (rolled ? 10 : 6)) + copies + 40;
+  SET(loop_fmas, p->unroll_k * products * (rolled ? 1 : rings), "%d steps x %d instructions%s",
+      p->unroll_k, products, rings > 1 && !rolled ? " x stages" : "");
+  SET(loop_bytes, 16 * body * rings,
+      "16 bytes x (%d steps x (%d products + %d loads + %d to widen) + %d for copies)%s", written,
+      products, loads, widened, copies, rings > 1 ? " x stages" : "");
+  int bodies = p->unroll_stages ? rings + 1 : 1; /* turns of the ring that are not whole */
+  SET(code_bytes, 16 * (body * bodies + copies + epilogue_instructions(p) + 600) * 3 / 2 + 4096,
       "loop, prologue, %d instructions of the epilogue, and half for the compiler",
       epilogue_instructions(p));
   SET(compile_seconds, 30, "budget of every kernel");

@@ -125,7 +125,8 @@ int plan_mma_read_ways(const kernel_plan *p, int operand) {
 }
 
 /* Which bits of a row's number flip the bits of its chunks' numbers, four bits each: the first
- * choice without conflicts. Rows of less than 128 bytes have fewer chunks to flip. */
+ * choice without conflicts, so that none takes a bit in which the rows of one load do not differ.
+ * Rows of less than 128 bytes have fewer chunks to flip. */
 static int find_flip(const kernel_plan *p, int operand, int *ways) {
   int pitch = row_bytes(p, operand), best = NO_BIT | NO_BIT << 4 | NO_BIT << 8;
   *ways = read_ways(p, operand, pitch, best);
@@ -155,6 +156,8 @@ static const char *no_swizzle(const kernel_plan *p, int operand) {
   if (!plan_contiguous_k(p, operand) && warp % 128 != 0 && !power_of_two(warp))
     return "warps whose rows are no multiple of 128 bytes and no power of two";
   if (!power_of_two(p->threads)) return "a number of threads that is no power of two";
+  if (p->unroll_k * p->step_k < p->tile_k && !power_of_two(p->unroll_k))
+    return "turns of k steps that are no power of two";
   return NULL;
 }
 

@@ -34,6 +34,12 @@ static int load_bytes(const kernel_plan *p, int load) {
   return load == LOAD_LDS ? p->element : 16;
 }
 
+/* In instructions' k. */
+static int written_steps(const kernel_plan *p) {
+  if (p->family == FAMILY_MMA) return p->unroll_k * p->step_k / p->inst_k;
+  return at_least_1(p->unroll_k);
+}
+
 model_kernel plan_model(const kernel_plan *p) {
   return (model_kernel){
       .family = families[p->family],
@@ -82,7 +88,7 @@ model_kernel plan_model(const kernel_plan *p) {
       .meet_b = p->family == FAMILY_MMA ? plan_mma_read_ways(p, 1) : 1,
       .vector = at_least_1(p->vector),
       .fragments = p->fragments,
-      .unroll_k = at_least_1(p->unroll_k),
+      .unroll_k = written_steps(p),
       .unroll_stages = p->unroll_stages,
       .stage_bytes = p->stage_bytes,
       .shared_bytes = p->shared_bytes,

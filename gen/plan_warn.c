@@ -8,6 +8,8 @@
 #include "plan_wmma.h"
 #include "plan_model.h"
 
+#include <stdio.h>
+
 enum { LOOP_BYTES = 32768, BLOCK_FMAS = 2048 };
 
 static int line_of(const kernel_spec *s, spec_field f) {
@@ -114,8 +116,28 @@ static void warn_k_tile(const kernel_plan *p, const model_kernel *k, diag *d) {
 /* -- The loop
  * --------------------------------------------------------------------------------------- */
 
-/* Measured on an H200: 128 FMAs a turn cost 13 %, 256 nothing (docs/ladder.md). */
-enum { LEAST_FMAS_A_TURN = 256 };
+/* Measured on an H200: 128 FMAs a turn cost 13 %, 256 nothing (docs/ladder.md). A warp issues one a
+ * cycle: of matrix instructions as many cycles are asked, at the scheduler's part of the peak. */
+enum { LEAST_FMAS_A_TURN = 256, SCHEDULERS = 4 };
+
+static void warn_rolled_mma(const kernel_plan *p, diag *d) {
+  const kernel_spec *s = p->spec;
+  int steps = p->tile_k / p->step_k, more = p->unroll_k;
+  double peak = 1e6 * gpu_peak(&s->gpu, (gpu_unit)plan_unit(p)) / s->gpu.boost_mhz; /* FLOP/cycle */
+  double step = 2.0 * p->warp_m * p->warp_n * p->step_k * SCHEDULERS * s->gpu.sms / peak;
+  if (p->unroll_k >= steps || s->value[SPEC_UNROLL_K] == SPEC_UNSET) return;
+  if (peak <= 0 || p->unroll_k * step >= LEAST_FMAS_A_TURN) return;
+  while (more < steps && (steps % more != 0 || more * step < LEAST_FMAS_A_TURN))
+    ++more;
+  char use[24] = "\"full\"";
+  if (more < steps) snprintf(use, sizeof use, "%d steps", more);
+  spec_report(s, d, DIAG_WARNING, SPEC_UNROLL_K, "rolled-loop",
+              "%d k step%s a turn in %s are about %.0f cycles of products for each branch%s; below "
+              "%d the loop shows (13 %% at 128, measured on CUDA cores of an H200); use %s",
+              p->unroll_k, p->unroll_k == 1 ? "" : "s", p->name, p->unroll_k * step,
+              p->fragments == 1 ? " and one set of fragments, so loads are waited for" : "",
+              LEAST_FMAS_A_TURN, use);
+}
 
 static void warn_rolled(const kernel_plan *p, diag *d) {
   const kernel_spec *s = p->spec;
@@ -185,7 +207,10 @@ void plan_warn(const kernel_plan *p, diag *d) {
   warn_conflicts(p, d);
   warn_ring(p, &k, d);
   warn_k_tile(p, &k, d);
-  warn_rolled(p, d);
+  if (p->family == FAMILY_MMA)
+    warn_rolled_mma(p, d);
+  else
+    warn_rolled(p, d);
   warn_types(p, &k, d);
   warn_sums(p, d);
 }

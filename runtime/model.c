@@ -263,7 +263,7 @@ static double fragment_loads(const model_kernel *k, double *words) {
 
 /* Turns of the loop over k steps that a warp makes in one k tile. */
 static double turns(const model_kernel *k) {
-  if (k->family != MODEL_SIMT && k->family != MODEL_SMEM) return 0;
+  if (k->family != MODEL_SIMT && k->family != MODEL_SMEM && k->family != MODEL_MMA) return 0;
   double steps = model_steps(k);
   return k->unroll_k > 0 && k->unroll_k < steps ? steps / k->unroll_k : 0;
 }

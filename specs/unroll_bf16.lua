@@ -1,6 +1,6 @@
 -- Unrolling, explored on tensor cores: bf16 on Hopper, by mma.sync and by wgmma: how many k steps a turn
--- of the loop holds (the k tile: its steps always stand in the text), stages, sets of fragments, order of
--- the products, tiles. Everything else stays as it is.
+-- of the loop holds (the k tile, or a loop over its steps), stages, a ring that is written out, sets of
+-- fragments, order of the products, tiles. Everything else stays as it is.
 --
 -- Try:  gemmgen explain specs/unroll_bf16.lua --sweep --problem 4096x4096x4096
 --       gemmgen specs/unroll_bf16.lua -o out && gemmbench out --sweep --no-run --problem 4096x4096x4096
@@ -32,6 +32,24 @@ sweep {
   stages = { 3, 4 },
   min_blocks = 1,
   allow = { "ring-short" },
+}
+
+-- The k tile's steps as a loop of 1 or 2 a turn; the ring written out, 3 bodies and one for what is left.
+sweep {
+  family = "mma", dtype = "bf16", layout = "nt",
+  tile = tile(64),
+  stages = 3,
+  min_blocks = 1,
+  unroll = { k = { 1, 2 }, stages = { false, true } },
+  allow = { "ring-short", "tile-k-large", "rolled-loop" },
+}
+sweep {
+  family = "mma", dtype = "bf16", layout = "nt",
+  tile = tile(64),
+  stages = 3,
+  min_blocks = 1,
+  unroll = { stages = true },
+  allow = { "ring-short", "tile-k-large" },
 }
 
 -- The order of a step's products.

@@ -49,6 +49,19 @@ $ end
 
     // -- Main loop: ${ring.steps} k-steps a tile
     for (int kt = 0; kt < k_tiles; ++kt) {
+$ if p.unroll_stages then
+      if (rs == 0 && kt <= k_tiles - ${p.stages}) { // a whole turn of the ring
+$   for stage = 0, p.stages - 1 do
+        // stage ${stage}
+        {
+          ${promotion.begin(p)}
+          ${stream.body(ring, stage)}
+          ${promotion.finish(p)}
+        }
+        ${stage < p.stages - 1 and "++kt;" or "continue;"}
+$   end
+      }
+$ end
       ${promotion.begin(p)}
       ${stream.body(ring)}
       ${promotion.finish(p)}

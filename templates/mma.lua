@@ -74,21 +74,50 @@ function mma.fragment_bases(p)
   return lines
 end
 
--- Offset of what lies `rows` rows and `bytes` bytes further, in the stage at `base`.
-local function at(f, rows, bytes, base)
-  local thread, flip = "r" .. f.o, 0
+-- Offset of what lies `rows` rows and `bytes` bytes further, in the stage at `base`. own: first letter of
+-- the lane's offset there, "r", or "t" for that of a turn.
+local function at(f, rows, bytes, base, own)
+  local thread, flip = (own or "r") .. f.o, 0
   if f.flip then flip, bytes = swizzle.offset(f.flip, rows, bytes) end
   if flip ~= 0 then thread = ("(%s ^ %d)"):format(thread, flip) end
   return thread .. (base ~= "" and " + " .. base or "") .. names.offset(f.o, rows, bytes)
 end
 
+-- A loop over turns of unroll_k steps: the lane's offsets of a turn's first fragments, in the stage at `base`.
+function mma.first_turn(base)
+  local function first(o) return ("t%s = r%s%s"):format(o, o, base ~= "" and " + " .. base or "") end
+  return ("unsigned %s, %s; // of the turn's first fragments"):format(first("a"), first("b"))
+end
+
+-- Those of the turn behind `turn`. Along k chunks are flipped by bits that are a turn's own; of rows of k only
+-- those of one step flip anything (plan_mma_shared.c).
+function mma.next_turn(p, base)
+  local lines, stage = {}, base ~= "" and " + " .. base or ""
+  local k = p.unroll_k * p.step_k
+  for _, f in ipairs { operands(p) } do
+    local o, bytes, last = f.o, k * f.element, p.tile_k - k
+    local function add(format, ...) lines[#lines + 1] = ("t%s "):format(o) .. format:format(...) end
+    if not f.along_k then
+      add("+= %d * %s_PITCH;", k, o:upper())
+    elseif not f.flip or bytes >= 128 then
+      add("+= %d;", bytes)
+    elseif last * f.element < 128 then
+      add("= (r%s ^ (turn + 1) * %d)%s;", o, bytes, stage)
+    else
+      local along = ("(turn + 1) * %d"):format(bytes)
+      add("= (r%s ^ (%s & 112))%s + (%s & ~112u);", o, along, stage, along)
+    end
+  end
+  return lines
+end
+
 -- Loads of group `group` in k step kk.
-local function group_loads(p, f, set, group, kk, base)
+local function group_loads(p, f, set, group, kk, base, own)
   local name, lines = array(p, f.o, set, group), {}
   local k, mn = kk * p.step_k, group * 16
   local function place(dk, dmn)
-    if f.along_k then return at(f, mn + dmn, (k + dk) * f.element, base) end
-    return at(f, k + dk, (mn + dmn) * f.element, base)
+    if f.along_k then return at(f, mn + dmn, (k + dk) * f.element, base, own) end
+    return at(f, k + dk, (mn + dmn) * f.element, base, own)
   end
   if f.load ~= "lds" then
     local trans = f.load == "ldmatrix" and "" or "_trans"
@@ -109,12 +138,12 @@ end
 function mma.late(p) return p.fragments == 1 end
 
 -- All fragment loads of a k step, in the order in which the products need them: the first of A, those
--- of B, the rest of A. by.a0, by.b0 ..: the same by operand and group.
-function mma.loads(p, set, kk, base)
+-- of B, the rest of A. by.a0, by.b0 ..: the same by operand and group. own: as for `at`.
+function mma.loads(p, set, kk, base, own)
   local A, B = operands(p)
   local by, lines = {}, {}
   for _, f in ipairs { A, B } do
-    for group = 0, f.groups - 1 do by[f.o .. group] = group_loads(p, f, set, group, kk, base) end
+    for group = 0, f.groups - 1 do by[f.o .. group] = group_loads(p, f, set, group, kk, base, own) end
   end
   names.append(lines, by.a0)
   for group = 0, B.groups - 1 do names.append(lines, by["b" .. group]) end

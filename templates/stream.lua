@@ -9,7 +9,11 @@
 --
 -- What a k step computes is another module's business, as pipeline.lua says of it; besides,
 -- loads(...).by has the loads by operand and group, and late(p) says that a fragment is loaded again
--- into its own registers behind the last product that reads it.
+-- into its own registers behind the last product that reads it. Where k steps are a loop, first_turn(base)
+-- and next_turn(p, base) set the offsets that loads(..., "t") go by.
+--
+-- A ring that is written out (unroll_stages) stands in the text once more: a turn from its first stage on,
+-- which offsets need no register for, and whose loads of the next stage need no condition but the last.
 
 local names = use("names")
 local copy = use("copy")
@@ -24,6 +28,7 @@ function stream.new(p, A, B, product)
   r.guarded = p.variant ~= "full"
   r.staged = not A.async or not B.async
   r.asynchronous = A.async or B.async
+  r.rolled = p.unroll_k < r.steps
   return r
 end
 
@@ -137,10 +142,10 @@ end
 
 -- Copies of one iteration, shared out over the k steps but the last: stores of staged registers first,
 -- then their next loads.
-local function shared_out(r)
+local function shared_out(r, write)
   local final = math.max(0, r.steps - 2)
   local middle = math.max(1, r.steps // 2)
-  local store, load, async = staged_store(r, "ws"), staged_fetch(r), async_fetch(r, "ws")
+  local store, load, async = staged_store(r, write), staged_fetch(r), async_fetch(r, write)
   return function(kk)
     return copy.join(share(async, 0, final, kk), share(store, 0, math.min(middle - 1, final), kk),
       share(load, math.min(middle, final), final, kk))
@@ -164,27 +169,61 @@ local function guarded_loads(r, set, base)
   return loads
 end
 
--- One k tile: products of one stage, copies into the one before it.
-function stream.body(r)
+-- All k steps of a tile but the last, with the copies between them.
+local function plain_steps(r, read, write)
+  local p, lines, last = r.p, {}, r.steps - 1
+  local copies = shared_out(r, write)
+  for kk = 0, last - 1 do
+    lines[#lines + 1] = r.product.caption(p, kk)
+    names.append(lines, r.product.step(p, kk % 2, r.product.loads(p, (kk + 1) % 2, kk + 1, read), copies(kk), 0))
+  end
+  if last == 0 then names.append(lines, copy.flat(copies(0))) end
+  return names.append(lines, commit(r))
+end
+
+-- The same as a loop of unroll_k steps a turn behind all copies; the last turn, but for its last step,
+-- stands behind the loop.
+local function rolled_steps(r, read, write)
+  local p, u, lines = r.p, r.p.unroll_k, copy.flat(async_fetch(r, write), staged_store(r, write), staged_fetch(r))
+  local function step(s, next, loop)
+    local here = { r.product.caption(p, loop and ("turn * %d + %d"):format(u, s) or r.steps - u + s) }
+    if next == 0 then names.append(here, r.product.next_turn(p, read)) end
+    names.append(here, r.product.step(p, s % 2, r.product.loads(p, (s + 1) % 2, next, "", "t"), {}, 0))
+    names.append(lines, loop and names.indented(here) or here)
+  end
+  names.append(lines, commit(r))
+  names.append(lines, { r.product.first_turn(read), "#pragma unroll 1",
+    ("for (unsigned turn = 0; turn < %d; ++turn) {"):format(r.steps // u - 1) })
+  for s = 0, u - 1 do step(s, (s + 1) % u, true) end
+  lines[#lines + 1] = "}"
+  for s = 0, u - 2 do step(s, s + 1, false) end
+  return lines
+end
+
+-- One k tile: products of one stage, copies into the one before it. stage: its number where the ring is
+-- written out, in a whole turn of it; else the one at rs.
+function stream.body(r, stage)
   local p, lines, last = r.p, {}, r.steps - 1
   local function add(text) lines[#lines + 1] = text end
   local end_stage = names.stage(p.stages - 1)
-  add(("const unsigned ws = rs != 0 ? rs - STAGE_BYTES : %s; // stage that is written"):format(end_stage))
-  add("const int more = kt + 1 < k_tiles;")
-  names.append(lines, k_left(r))
-  local copies = shared_out(r)
-  for kk = 0, last - 1 do
-    add(r.product.caption(p, kk))
-    names.append(lines, r.product.step(p, kk % 2, r.product.loads(p, (kk + 1) % 2, kk + 1, "rs"), copies(kk), 0))
+  local read, write, following, certain = "rs", "ws", "rs", false
+  if stage then
+    read, write = names.stage(stage) or "", names.stage((stage + p.stages - 1) % p.stages)
+    following, certain = names.stage((stage + 1) % p.stages) or "", stage < p.stages - 1
+  else
+    add(("const unsigned ws = rs != 0 ? rs - STAGE_BYTES : %s; // stage that is written"):format(end_stage))
   end
-  if last == 0 then names.append(lines, copy.flat(copies(0))) end
-  names.append(lines, commit(r))
+  if not certain then add("const int more = kt + 1 < k_tiles;") end
+  names.append(lines, k_left(r))
+  names.append(lines, (r.rolled and rolled_steps or plain_steps)(r, read, write))
   names.append(lines, advance(r))
-  add(("rs = rs != %s ? rs + STAGE_BYTES : 0;"):format(end_stage))
+  if not stage then add(("rs = rs != %s ? rs + STAGE_BYTES : 0;"):format(end_stage)) end
   add(r.product.caption(p, last))
   names.append(lines, wait(r))
   add("gg_syncthreads(); // the next stage is here, this one is free")
-  return names.append(lines, r.product.step(p, last % 2, guarded_loads(r, (last + 1) % 2, "rs"), {}, 4))
+  local set = (r.rolled and p.unroll_k - 1 or last) % 2
+  local loads = certain and r.product.loads(p, 1 - set, 0, following) or guarded_loads(r, 1 - set, following)
+  return names.append(lines, r.product.step(p, set, loads, {}, 4))
 end
 
 return stream

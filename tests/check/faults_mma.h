@@ -9,6 +9,7 @@
 #define PROMOTED "_mma_e4m3_ _tn_ edge"
 #define OLDER    "sm75_mma_f16_nn_ edge"
 #define EIGHTS   "sm75_mma_s8_tn_ full"
+#define ROLLED   "_mma_f16_nn_ _u2_ring_edge"
 
 static const seeded_fault mma_faults[] = {
     /* -- Synchronisation of the ring -- */
@@ -167,6 +168,52 @@ static const seeded_fault mma_faults[] = {
      "      gg_mma_m8n8k16_s8(acc1_0, a1_0 + 3, b1_0 + 1);\n", "", 1, "wrong-value", NULL, NULL, 0},
     {"mma: rows that lie every other one, side by side", EIGHTS, "d_row = d_lane / 8 * 2;",
      "d_row = d_lane / 8;", 1, "wrong-value not-written global-race", NULL, NULL, 0},
+    /* -- k steps as a loop -- */
+    {"mma: a turn of k steps too few", ROLLED, "turn < 3; ++turn", "turn < 2; ++turn", 0,
+     "wrong-value", NULL, NULL, 0},
+    {"mma: a turn of k steps too many", ROLLED, "turn < 3; ++turn", "turn < 4; ++turn", 0,
+     "wrong-value out-of-bounds race missing-wait uninitialised", NULL, NULL, 0},
+    {"mma: offset of A's turn not moved", ROLLED,
+     "        ta = (ra ^ ((turn + 1) * 64 & 112)) + rs + ((turn + 1) * 64 & ~112u);\n", "", 0,
+     "wrong-value", NULL, NULL, 0},
+    {"mma: turn of A behind 128 bytes not added", ROLLED, " + rs + ((turn + 1) * 64 & ~112u);",
+     " + rs;", 0, "wrong-value", NULL, NULL, 0},
+    {"mma: turn of A added where it should be flipped", ROLLED,
+     "(ra ^ ((turn + 1) * 64 & 112)) + rs", "(ra + ((turn + 1) * 64 & 112)) + rs", 0,
+     "wrong-value missing-wait uninitialised race out-of-bounds", NULL, NULL, 0},
+    {"mma: offset of B's turn moved by one step", ROLLED, "tb += 32 * B_PITCH;",
+     "tb += 16 * B_PITCH;", 0, "wrong-value", NULL, NULL, 0},
+    {"mma: first fragments of a turn from the one before", ROLLED,
+     "gg_ldmatrix_x4_trans(b0_0, tb);", "gg_ldmatrix_x4_trans(b0_0, tb - 32 * B_PITCH);", 0,
+     "wrong-value", NULL, NULL, 0},
+    /* -- A ring that is written out -- */
+    {"mma: ring entered at any stage", ROLLED, "if (rs == 0 && kt <= k_tiles - 3)",
+     "if (kt <= k_tiles - 3)", 1, "wrong-value race missing-wait", NULL, NULL, 0},
+    {"mma: ring entered with a k tile too few", ROLLED, "kt <= k_tiles - 3", "kt <= k_tiles - 2", 1,
+     "wrong-value race missing-wait uninitialised", NULL, NULL, 0},
+    {"mma: k tile of the ring not counted", ROLLED, "        ++kt;\n        // stage 2",
+     "        // stage 2", 1, "wrong-value", NULL, NULL, 0},
+    {"mma: ring computed once more", ROLLED, "        continue;\n", "", 1, "wrong-value", NULL,
+     NULL, 0},
+    {"mma: stage of the ring written while it is read", ROLLED,
+     "gg_cp_async_zfill_16(wa + 2 * STAGE_BYTES, ", "gg_cp_async_zfill_16(wa, ", 1,
+     "race wrong-value", NULL, NULL, 0},
+    {"mma: next stage of the ring read too late by one", ROLLED,
+     "          gg_ldmatrix_x4(a0_0, ra + STAGE_BYTES);", "          gg_ldmatrix_x4(a0_0, ra);", 1,
+     "wrong-value race", NULL, NULL, 0},
+    {"mma: barrier of the ring's first stage dropped", ROLLED,
+     "          gg_syncthreads(); // the next stage is here, this one is free\n", "", 1,
+     "race missing-wait", NULL, NULL, 0},
+    {"mma: barrier of the ring's last stage dropped", ROLLED,
+     "          gg_syncthreads(); // the next stage is here, this one is free\n", "", 3,
+     "race missing-wait", NULL, NULL, 0},
+    {"mma: wait of the ring's second stage dropped", ROLLED, "          gg_cp_async_wait_1();\n",
+     "", 2, "missing-wait", NULL, NULL, 0},
+    {"mma: commit of the ring's second stage dropped", ROLLED, "          gg_cp_async_commit();\n",
+     "", 2, "missing-wait", NULL, NULL, 0},
+    {"mma: fragments behind the last k tile of a ring", ROLLED,
+     "          if (more) gg_ldmatrix_x4(a0_0, ra);", "          gg_ldmatrix_x4(a0_0, ra);", 1, "",
+     NULL, NULL, 0},
     /* -- Parts of k -- */
     {"mma: part of k not begun at zero", PROMOTED,
      "        part1_0[0] = part1_0[1] = part1_0[2] = part1_0[3] = 0.0f;\n", "", 1,

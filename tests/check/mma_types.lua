@@ -1,5 +1,7 @@
 -- Family mma on small tiles: every type, layout, variant, way of copying and step, for the check to run.
-local quiet = { "ring-short", "tile-k-large", "f16-sums", "bank-conflict", "loop-code", "ring-synchronous" }
+local quiet = {
+  "ring-short", "tile-k-large", "f16-sums", "bank-conflict", "loop-code", "ring-synchronous", "rolled-loop",
+}
 local function mma(spec)
   spec.family, spec.allow = "mma", quiet
   gemm(spec)
@@ -64,3 +66,13 @@ mma {
   dtype = { a = "e4m3", d = "f16" }, layout = "nt", tile = square(32, 64, 128, 16, 32),
   epilogue = { scale = { a = "block", b = "vector" }, beta = 0 },
 }
+
+-- k steps as a loop, the ring written out.
+mma { dtype = "bf16", layout = all, tile = square(32, 32, 64, 16, 32), stages = 3, unroll = { k = 2, stages = true } }
+mma { dtype = "f16", layout = all, tile = square(32, 32, 128, 16, 16), stages = 4, unroll = { k = 1 } }
+mma { dtype = "f16", layout = { "nt", "tn" }, tile = square(32, 32, 64, 16, 16), unroll = { k = 2 }, padding = 8 }
+mma { dtype = "tf32", layout = all, tile = square(32, 32, 64, 32, 16), stages = 2, unroll = { k = 1, stages = true } }
+mma { dtype = "f64", layout = all, tile = square(16, 32, 32, 16, 16), stages = 4, unroll = { k = 2, stages = true } }
+mma { dtype = { a = "s8" }, layout = { "nt", "tn" }, tile = square(32, 32, 192, 16, 32), unroll = { k = 3 } }
+mma { dtype = { a = "e4m3", d = "bf16" }, layout = "nn", tile = square(32, 32, 128, 16, 32), unroll = { k = 2 } }
+mma { dtype = { a = "s8" }, layout = "tt", tile = square(32, 32, 64, 16, 32), stages = 5, unroll = { stages = true } }

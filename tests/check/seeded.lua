@@ -78,3 +78,8 @@ gemm {
   family = "wgmma", dtype = { a = "s8", d = "f32" }, layout = "nt", tile = { m = 8, n = 64 }, min_blocks = 4,
   persistent = false, dispatch = alone,
 }
+-- mma.sync with k steps as a loop and the ring written out.
+gemm {
+  family = "mma", dtype = "f16", layout = "nn", tile = { m = 32, n = 32, k = 128, warp = { m = 16, n = 32 } },
+  stages = 3, unroll = { k = 2, stages = true }, allow = { "rolled-loop", "tile-k-large" },
+}

@@ -99,6 +99,38 @@ static void integers_have_three_shapes(void **state) {
   refused(&s, SPEC_INST_M, "instruction");
 }
 
+/* All k steps stand in the text unless fewer are asked; turns of an odd number have one set of
+ * fragments. Copies of single elements have a k tile, so a turn, of their own, and no ring. */
+static void turns_divide_the_k_tile(void **state) {
+  (void)state;
+  for (int turn = 0; turn <= 4; ++turn)
+    for (int v = 0; v < VARIANT_COUNT; ++v) {
+      kernel_spec s = spec_of("a100-sxm-80", GG_BF16,
+                              (setting[]){{SPEC_UNROLL_K, turn},
+                                          {SPEC_UNROLL_STAGES, turn % 2},
+                                          {SPEC_ALPHA, GG_SCALAR_ONE},
+                                          {END, 0}});
+      if (turn == 3) { /* of four steps */
+        refused(&s, SPEC_UNROLL_K, "unroll");
+        continue;
+      }
+      kernel_plan p;
+      made(&s, (plan_variant)v, &p);
+      int steps = p.tile_k / p.step_k, expected = turn == 0 || turn > steps ? steps : turn;
+      assert_int_equal(p.unroll_k, expected);
+      assert_int_equal(p.unroll_stages, v != VARIANT_NARROW && turn % 2);
+      assert_true(p.unroll_k % 2 == 0 || p.fragments == 1);
+      assert_int_equal(strstr(p.name, "_u") != NULL, p.unroll_k < steps);
+      assert_int_equal(strstr(p.name, "_ring") != NULL, p.unroll_stages);
+      plan_free(&p);
+    }
+  kernel_spec s = spec_of("a100-sxm-80", GG_BF16, (setting[]){{SPEC_UNROLL_K, 1}, {END, 0}});
+  s.value[SPEC_FRAGMENTS] = 2;
+  refused(&s, SPEC_FRAGMENTS, "fragments");
+  s = spec_of("rtx-4090", GG_E4M3, (setting[]){{SPEC_UNROLL_STAGES, 1}, {END, 0}});
+  refused(&s, SPEC_UNROLL_STAGES, "unroll");
+}
+
 /* Sums of fp8 are promoted unless the spec asks otherwise, and cost their registers twice. */
 static void fp8_is_promoted(void **state) {
   (void)state;
@@ -214,11 +246,9 @@ static void wgmma_narrow_takes_everything(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(types_follow_the_architecture),
-      cmocka_unit_test(integers_have_three_shapes),
-      cmocka_unit_test(fp8_is_promoted),
-      cmocka_unit_test(scales_come_with_parts),
-      cmocka_unit_test(batches_divide),
+      cmocka_unit_test(types_follow_the_architecture), cmocka_unit_test(integers_have_three_shapes),
+      cmocka_unit_test(turns_divide_the_k_tile),       cmocka_unit_test(fp8_is_promoted),
+      cmocka_unit_test(scales_come_with_parts),        cmocka_unit_test(batches_divide),
       cmocka_unit_test(wgmma_narrow_takes_everything),
   };
   return cmocka_run_group_tests_name("plans of family mma", tests, NULL, NULL);

@@ -102,6 +102,12 @@ def written(path, fields):
     warps = fields["threads"] // 32
     if fields["family"] == "wgmma":  # one warpgroup copies; in turn, one computes a tile
         warps = 4 if fields.get("schedule") == "pingpong" else warps - 4
+    if fields["family"] == "mma":
+        # Each body has all k steps of a tile, or two turns: the loop's and the last.
+        steps, turn = fields["tile_k"] // fields["step_k"], fields["unroll_k"]
+        bodies = fields["stages"] + 1 if fields["unroll_stages"] else 1
+        step = found / bodies / (steps if turn == steps else 2 * turn)
+        return step * steps * warps
     if fields.get("unroll_stages"):
         found /= fields["stages"]
     if fields["family"] in ("simt", "smem"):

@@ -44,6 +44,14 @@ warns ring-short "stages cover it; use more stages" h100-sxm "family = 'wgmma', 
 warns tile-k-large "so an SM holds 1 block where half the k tile would leave room for 2" h100-sxm \
   "$simt, layout = 'tn', tile = { m = 128, n = 128, k = 64, thread = { m = 16, n = 8 } }, unroll = { k = 8 }, stages = 2"
 warns rolled-loop "64 FMAs for each branch" h100-sxm "$simt, tile = { $tile8 }, unroll = { k = 1 }"
+mma="family = 'mma', dtype = 'bf16', tile = { m = 128, n = 128, warp = { m = 64, n = 32 } }"
+warns rolled-loop "1 k step a turn in sm80_mma_bf16_nn_128x128x64_w64x32_s4_u1_full are about 128 cycles of products" \
+  a100-sxm-80 "$mma, unroll = { k = 1 }"
+warns rolled-loop "use 2 steps [" a100-sxm-80 "$mma, unroll = { k = 1 }"
+warns rolled-loop "use \"full\" [" a100-sxm-80 \
+  "family = 'mma', dtype = 'bf16', tile = { m = 64, n = 64, k = 32, warp = { m = 16, n = 32 } }, unroll = { k = 1 }"
+warns loop-code "unroll.stages: the main loop of " a100-sxm-80 \
+  "$mma, unroll = { stages = true }, budget = { loop_bytes = 8192 }"
 warns no-tensor-cores "f32 without tf32 stays on CUDA cores: 66.9 TFLOP/s, where tensor cores give 494.7" \
   h100-sxm "dtype = 'f32', stages = 3"
 warns no-tensor-cores "33.5 TFLOP/s on CUDA cores, where tensor cores give 66.9" h100-sxm \
@@ -56,6 +64,8 @@ silent a100-sxm-80 "dtype = 'bf16'"
 silent t4 "dtype = 'f16'"
 silent rtx-3090 "dtype = 'f64'"
 silent h100-sxm "$simt, tile = { $tile8 }, unroll = { k = 4 }"
+silent a100-sxm-80 "$mma, unroll = { k = 2 }"
+silent a100-sxm-80 "$mma, unroll = { k = 'full', stages = true }"
 silent h100-sxm "family = 'wgmma', dtype = 'bf16'"
 
 wgmma="family = 'wgmma', dtype = 'bf16', layout = 'nt'"
