@@ -136,18 +136,23 @@ typedef struct job {
   gg_dtype type;
   const char *layout;
   int m, n, k, batch;
-  int gap;    /* of every leading dimension */
-  int skip;   /* elements by which every pointer misses alignment */
-  int shared; /* A's stride is 0 */
-  int split;  /* k is long, and cut where there is a workspace */
+  int gap;           /* of every leading dimension */
+  int skip;          /* elements by which every pointer misses alignment */
+  int shared;        /* A's stride is 0 */
+  const char *split; /* k is long, and cut where there is a workspace: part of the kernel's name */
 } job;
 
 /* The kernels take the operands as they lie; a workspace serves to cut k. */
-static int run_split(const gg_problem *p, const matrix *a, const matrix *b, matrix *d) {
+static int run_split(const gg_problem *p, const char *kernel, const matrix *a, const matrix *b,
+                     matrix *d) {
   char text[8192];
   must(gg_explain(context, p, text, sizeof text, NULL));
-  int cut = strstr(text, "k is cut into ") && strstr(text, "added up by sm90_reduce_f32_d_f16");
-  if (!cut) printf("k is not cut:\n%s", text);
+  const char *chosen = strstr(text, "kernel    ");
+  size_t length = chosen ? strcspn(chosen, "\n") : 0;
+  const char *name = chosen ? strstr(chosen, kernel) : NULL;
+  int cut = name && name < chosen + length && strstr(text, "k is cut into ") &&
+            strstr(text, "added up by sm90_reduce_f32_d_f16");
+  if (!cut) printf("k is not cut for %s:\n%s", kernel, text);
   return !cut + run(p, a, b, d, 0, 1, GG_OK) + run(p, a, b, d, 0, 0, GG_OK);
 }
 
@@ -157,7 +162,7 @@ static int multiply(const job *j) {
   gg_problem p;
   gg_problem_init(&p, j->type);
   p.device = device;
-  p.type_d = p.type_c = j->type == GG_F16 ? GG_F16 : GG_BF16;
+  p.type_d = p.type_c = j->type == GG_F16 || j->split ? GG_F16 : GG_BF16;
   p.m = j->m, p.n = j->n, p.k = j->k, p.batch = j->batch;
   p.beta = GG_SCALAR_ZERO;
   p.order_a = j->layout[0] == 't' ? GG_ORDER_T : GG_ORDER_N;
@@ -175,7 +180,7 @@ static int multiply(const job *j) {
   make(&a, j->type, j->skip);
   make(&b, j->type, j->skip);
   make(&d, p.type_d, j->skip);
-  int faults = j->split ? run_split(&p, &a, &b, &d)
+  int faults = j->split ? run_split(&p, j->split, &a, &b, &d)
                         : run_all(&p, &a, &b, &d, j->skip, strcmp(j->layout, "nt") == 0);
   must(gg_device_free(device, a.memory));
   must(gg_device_free(device, b.memory));
@@ -206,7 +211,14 @@ int main(void) {
        .gap = 1,
        .shared = 1},
       {.type = GG_F16, .layout = "tt", .m = 64, .n = 64, .k = 96, .batch = 1},
-      {.type = GG_F16, .layout = "nt", .m = 72, .n = 40, .k = 2048, .batch = 1, .split = 1},
+      {.type = GG_F16, .layout = "nt", .m = 72, .n = 40, .k = 2048, .batch = 1, .split = "_64x64x"},
+      {.type = GG_E4M3,
+       .layout = "nt",
+       .m = 13,
+       .n = 136,
+       .k = 2048,
+       .batch = 1,
+       .split = "_16x64x"},
       {.type = GG_E4M3, .layout = "nn", .m = 65, .n = 67, .k = 129, .batch = 1},
       {.type = GG_E4M3, .layout = "tt", .m = 64, .n = 80, .k = 64, .batch = 2, .gap = 3, .skip = 5},
       {.type = GG_E4M3,
