@@ -14,7 +14,7 @@
 
 typedef struct arguments {
   bench_suite suite;
-  bool has_suite, all, cublas, fast_accum;
+  bool has_suite, all, pairs, cublas, fast_accum;
   bench_steps steps; /* of every problem */
   const char *kernel;
   const char *match; /* of --all: globs with commas between, or NULL */
@@ -125,6 +125,8 @@ static int parse(int argc, char **argv, arguments *a) {
     const char *name = argv[i];
     if (strcmp(name, "--all") == 0) {
       a->all = true;
+    } else if (strcmp(name, "--pairs") == 0) {
+      a->all = a->pairs = true;
     } else if (strcmp(name, "--fast-accum") == 0) {
       a->fast_accum = true;
     } else if (strcmp(name, "--residual") == 0) {
@@ -274,6 +276,28 @@ static bool compete(session *s, const bench_problem *p, bench_rival *rivals, int
   return good;
 }
 
+static void leave(session *s, entrant *entrants, bench_rival *rivals, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    bench_rival_free(&rivals[i]);
+    if (i + 1 == count) break; /* the baseline's place */
+    gg_plan_destroy(entrants[i].plan);
+    if (entrants[i].workspace) (void)gg_device_free(s->device, entrants[i].workspace);
+  }
+}
+
+/* Kernels in one round, or each alone with the baseline. */
+static bool compete_all(session *s, const bench_problem *p, bench_rival *rivals, int count) {
+  if (!s->args->pairs) return compete(s, p, rivals, count);
+  for (int i = 0; i < count; ++i) {
+    bench_rival pair[2] = {rivals[i], {.graph = NULL}};
+    bool good = compete(s, p, pair, 1);
+    bench_rival_free(&pair[0]);
+    bench_rival_free(&pair[1]);
+    if (!good) return false;
+  }
+  return true;
+}
+
 /* 0: done or left out with a note; 2: no kernel; 3: device. */
 static int measure_problem(session *s, const bench_problem *p) {
   if (p->type == GG_S32) {
@@ -286,12 +310,8 @@ static int measure_problem(session *s, const bench_problem *p) {
   int code = 3, count = 0;
   if (entrants && rivals) {
     count = enter(s, p, entrants, rivals);
-    code = count == 0 ? 2 : compete(s, p, rivals, count) ? 0 : 3;
-  }
-  for (size_t i = 0; i < most && entrants && rivals; ++i) {
-    bench_rival_free(&rivals[i]);
-    gg_plan_destroy(entrants[i].plan);
-    if (entrants[i].workspace) (void)gg_device_free(s->device, entrants[i].workspace);
+    code = count == 0 ? 2 : compete_all(s, p, rivals, count) ? 0 : 3;
+    leave(s, entrants, rivals, most);
   }
   free(entrants);
   free(rivals);

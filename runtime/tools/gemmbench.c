@@ -39,6 +39,7 @@ static const char usage[] =
     "  --fast-accum       sums of fp8 may keep about 14 bits, cuBLASLt's too\n"
     "  --kernel NAME      this kernel instead of the library's choice\n"
     "  --all              every kernel that applies\n"
+    "  --pairs            --all, each kernel alone with the baseline: for the power limit\n"
     "  --match GLOBS      those of --all whose name is like one of these: '*_full,*_edge'\n"
     "  --baseline cublas  cuBLASLt's default heuristic in the same run\n"
     "  --csv | --json     instead of a table for people\n"
