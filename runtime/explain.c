@@ -42,6 +42,8 @@ static void put_row(writer *w, const gg_problem *p, const ggi_way *way) {
   put(w, "          %.0f %s in %lld launch%s, %.2f a SM\n", tiles,
       row->persistent ? "tiles for blocks that stay" : "blocks", grid.launches,
       grid.launches == 1 ? "" : "es", tiles / p->device->info.sms);
+  if (way->split.reduce ? way->split.early : way->early)
+    put(w, "          launched while the kernel before ends\n");
 }
 
 /* "A", "B" or "A and B": what a way copies. */

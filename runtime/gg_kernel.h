@@ -246,7 +246,8 @@ typedef struct gg_kernel {
    *   overhead_ns + (bytes read + bytes written) / copy_gbs
    * with partial_percent of the tiles' whole bytes where that is more. A GEMM row with copy_gbs is
    * bound by memory as well: with f the time of A, B and D, each once (B for each tile along m
-   * where tile_n is 1), at copy_gbs, its time is (e^4 + f^4)^(1/4). */
+   * where tile_n is 1), at copy_gbs, its time is (e^4 + f^4)^(1/4). 500 ns
+   * are added where it is not launched early (`programmatic`). */
   int sm_gflops;
   int copy_gbs;        /* 10^9 bytes a second, read and written; 0: not known, or in speed */
   int overhead_ns;     /* REPACK, REDUCE: from the launch before to the first byte; else 0 */

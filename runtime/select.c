@@ -174,6 +174,10 @@ static ggi_why test_maps(const test *t) {
  * epilogue (docs/wgmma.md). */
 static const double OVERLAPPED = 0.25;
 
+/* What a kernel waits for the one before, where it is not launched while that ends
+ * (docs/launching.md: 300 to 550 ns on an H200). */
+static const double LAUNCH_GAP_NS = 500;
+
 /* Tiles along one axis, padded to whole clusters: those outside of D take their time as well. */
 static double tiles_along(gg_i64 extent, int tile, int cluster) {
   double tiles = (double)((extent + tile - 1) / tile);
@@ -217,16 +221,20 @@ static double own_time(const gg_kernel *r, const ggi_call *call, const gg_device
   return ((double)call->k + overhead) / speed * (1 - loss + loss / share);
 }
 
-double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_info *device) {
-  double own = own_time(row, call, device);
-  double memory = memory_time(row, call, device), larger = own > memory ? own : memory;
-  /* Smooth, so that of kernels that all wait for memory the one with less to do comes first. */
-  return larger > 0 ? larger * pow(pow(own / larger, 4) + pow(memory / larger, 4), 0.25) : 0;
-}
-
 bool ggi_row_early(const gg_kernel *row, const ggi_call *call, const gg_device_info *device) {
   return row->programmatic && (2 * memory_time(row, call, device) <= own_time(row, call, device) ||
                                2 * grid_blocks(row, call) <= device->sms);
+}
+
+double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_info *device) {
+  double own = own_time(row, call, device);
+  double memory = memory_time(row, call, device), larger = own > memory ? own : memory;
+  double outputs = (double)call->m * (double)call->n * (double)call->batch;
+  double gap = ggi_row_early(row, call, device) || outputs <= 0
+                   ? 0
+                   : LAUNCH_GAP_NS * device->sms * row->sm_gflops / (2000 * outputs);
+  /* Smooth, so that of kernels that all wait for memory the one with less to do comes first. */
+  return larger > 0 ? gap + larger * pow(pow(own / larger, 4) + pow(memory / larger, 4), 0.25) : 0;
 }
 
 /* Everything but the row's kind. */

@@ -14,26 +14,36 @@ local e4m3 = { a = "e4m3", d = "bf16" }
 local all = { "nt", "nn", "tn", "tt" }
 
 local function tile(m, n, more)
-  local point = {
+  gemm {
     family = "wgmma",
     dtype = more.dtype or e4m3,
     layout = more.layout or "nt",
     tile = { m = m, n = n },
+    stages = more.stages,
+    persistent = more.persistent,
+    cluster = more.cluster,
     fast_accum = more.fast,
     persistent = more.persistent,
     min_blocks = more.blocks,
     epilogue = { scale = more.scale },
-    dispatch = { edge = more.edge or false },
+    dispatch = { edge = more.edge or false, speed = more.speed, overhead_k = more.overhead_k },
   }
-  gemm(point)
 end
 
 -- One scale for A and one for B: known on the host they travel in alpha, else they are read on the device.
+-- speed and overhead_k are measured (H200, docs/wgmma.md).
 local device = { a = "tensor", b = "tensor" }
 for _, scale in ipairs { {}, device } do
-  tile(256, 128, { scale = scale, layout = all }) -- registers hold 2 x 64 rows of sums and 64 of one k block
-  tile(128, 128, { scale = scale, edge = true })
-  tile(64, 64, { scale = scale })
+  -- Large problems. Registers hold the sums and those of one k block, so 128 x 192 and 256 x 128 at most.
+  tile(128, 192, { scale = scale, stages = 4, cluster = { m = 2 }, speed = 968, overhead_k = 1570 })
+  tile(128, 176, { scale = scale, stages = 4, speed = 907, overhead_k = 980 })
+  tile(256, 128, { scale = scale, stages = 3, speed = 815, overhead_k = 505, layout = all })
+  tile(128, 128, { scale = scale, stages = 6, speed = 855, overhead_k = 1370, edge = true })
+
+  -- Small problems: more tiles of less work.
+  tile(128, 96, { scale = scale, stages = 6, speed = 729, overhead_k = 1000 })
+  tile(64, 64, { scale = scale, stages = 14, persistent = false, speed = 630, overhead_k = 1710 })
+
   tile(128, 256, { scale = scale, fast = true })
   tile(128, 128, { scale = scale, fast = true })
 end

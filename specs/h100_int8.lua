@@ -11,10 +11,24 @@ gpu "h100-sxm"
 
 local all = { "nt", "nn", "tn", "tt" }
 
--- s8 in, s32 out.
-gemm { family = "wgmma", dtype = { a = "s8" }, layout = all, tile = { m = 128, n = 256 } }
-gemm { family = "wgmma", dtype = { a = "s8" }, layout = "nt", tile = { m = 128, n = 128 }, dispatch = { edge = false } }
-gemm { family = "wgmma", dtype = { a = "s8" }, layout = "nt", tile = { m = 64, n = 64 }, dispatch = { edge = false } }
+-- s8 in, s32 out. speed and overhead_k are measured (H200, docs/wgmma.md).
+local function s8(m, n, stages, speed, overhead_k, more)
+  gemm {
+    family = "wgmma", dtype = { a = "s8" }, layout = more.layout or "nt", tile = { m = m, n = n }, stages = stages,
+    persistent = more.persistent,
+    dispatch = { edge = more.edge or false, speed = speed, overhead_k = overhead_k },
+  }
+end
+
+-- Large problems; one wave of them, where D takes the place of the ring, which leaves a fourth stage.
+s8(128, 256, 3, 994, 2270, { layout = all, edge = true })
+s8(128, 256, 4, 978, 1360, { persistent = false })
+
+-- Between, and small problems: more tiles of less work.
+s8(128, 192, 5, 974, 1125, { persistent = false })
+s8(128, 128, 7, 858, 1610, { persistent = false })
+s8(64, 128, 9, 806, 1540, { persistent = false })
+s8(64, 64, 14, 522, 2185, { persistent = false })
 
 -- Activations that are never negative.
 gemm { family = "wgmma", dtype = { a = "u8", b = "s8" }, layout = "nt", dispatch = { edge = false } }

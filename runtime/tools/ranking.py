@@ -12,8 +12,9 @@ import re
 import sys
 
 FIELDS = ("tile_m", "tile_n", "cluster_k", "speed", "wave_loss_percent", "overhead_k", "persistent")
-OPTIONAL = ("sm_gflops", "copy_gbs")  # 0 where the table has not
+OPTIONAL = ("sm_gflops", "copy_gbs", "programmatic")  # 0 where the table has not
 BYTES = {"f64": 8, "f32": 4, "tf32": 4, "f16": 2, "bf16": 2}  # others: 1
+GAP_NS = 500  # where a kernel is not launched while the one before ends
 OVERLAPPED = 0.25  # of the overhead that a persistent block's further tiles pay (runtime/select.c)
 
 
@@ -46,7 +47,10 @@ def predicted(row, m, n, k, batch, sms, element):
     # D has the type of A and B, which is true of the tables that docs/dispatch.md is about.
     ns = (m * k + k * n + m * n) * batch * element / row["copy_gbs"]
     memory = ns * sms * row["sm_gflops"] / (2000 * m * n * batch)
-    return (own ** 4 + memory ** 4) ** 0.25
+    blocks = tiles * batch * parts
+    early = row["programmatic"] and (2 * memory <= own or 2 * blocks <= sms)
+    gap = 0 if early else GAP_NS * sms * row["sm_gflops"] / (2000 * m * n * batch)
+    return gap + (own ** 4 + memory ** 4) ** 0.25
 
 
 def problems_of(path):
