@@ -8,7 +8,7 @@
 
 enum { THREADS = 128, CHUNK = 16, MOST_ROWS = 8 };
 
-const spec_field plan_takes_gemv[] = {PLAN_EPILOGUE_FIELDS, SPEC_FIELD_COUNT};
+const spec_field plan_takes_gemv[] = {PLAN_EPILOGUE_FIELDS, SPEC_PROGRAMMATIC, SPEC_FIELD_COUNT};
 
 static void require_types(plan_builder *b) {
   kernel_plan *p = b->plan;

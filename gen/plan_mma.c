@@ -272,10 +272,10 @@ static void choose_rest(plan_builder *b) {
 }
 
 const spec_field plan_takes_mma[] = {
-    SPEC_TILE_K,     SPEC_WARP_M,   SPEC_WARP_N,          SPEC_INST_M,     SPEC_INST_N,
-    SPEC_INST_K,     SPEC_STAGES,   SPEC_PADDING,         SPEC_SWIZZLE,    SPEC_COPY_A,
-    SPEC_COPY_B,     SPEC_UNROLL_K, SPEC_UNROLL_STAGES,   SPEC_FRAGMENTS,  SPEC_ORDER,
-    SPEC_FAST_ACCUM, SPEC_EDGE,     PLAN_EPILOGUE_FIELDS, SPEC_FIELD_COUNT};
+    SPEC_TILE_K,     SPEC_WARP_M,   SPEC_WARP_N,          SPEC_INST_M,       SPEC_INST_N,
+    SPEC_INST_K,     SPEC_STAGES,   SPEC_PADDING,         SPEC_SWIZZLE,      SPEC_COPY_A,
+    SPEC_COPY_B,     SPEC_UNROLL_K, SPEC_UNROLL_STAGES,   SPEC_FRAGMENTS,    SPEC_ORDER,
+    SPEC_FAST_ACCUM, SPEC_EDGE,     PLAN_EPILOGUE_FIELDS, SPEC_PROGRAMMATIC, SPEC_FIELD_COUNT};
 
 void plan_make_mma(plan_builder *b) {
   kernel_plan *p = b->plan;

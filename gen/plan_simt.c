@@ -389,10 +389,10 @@ static void rank(plan_builder *b) {
 }
 
 const spec_field plan_takes_simt[] = {
-    SPEC_TILE_K,          SPEC_THREAD_M,   SPEC_THREAD_N,      SPEC_LANES_M,   SPEC_LANES_N,
-    SPEC_STAGES,          SPEC_PADDING,    SPEC_SWIZZLE,       SPEC_COPY_A,    SPEC_COPY_B,
-    SPEC_K_SLICES,        SPEC_UNROLL_K,   SPEC_UNROLL_STAGES, SPEC_FRAGMENTS, SPEC_ORDER,
-    PLAN_EPILOGUE_FIELDS, SPEC_FIELD_COUNT};
+    SPEC_TILE_K,          SPEC_THREAD_M,     SPEC_THREAD_N,      SPEC_LANES_M,   SPEC_LANES_N,
+    SPEC_STAGES,          SPEC_PADDING,      SPEC_SWIZZLE,       SPEC_COPY_A,    SPEC_COPY_B,
+    SPEC_K_SLICES,        SPEC_UNROLL_K,     SPEC_UNROLL_STAGES, SPEC_FRAGMENTS, SPEC_ORDER,
+    PLAN_EPILOGUE_FIELDS, SPEC_PROGRAMMATIC, SPEC_FIELD_COUNT};
 
 void plan_make_simt(plan_builder *b) {
   kernel_plan *p = b->plan;

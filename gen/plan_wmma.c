@@ -369,8 +369,9 @@ static void estimate_code(plan_builder *b) {
 }
 
 const spec_field plan_takes_wmma[] = {
-    SPEC_TILE_K, SPEC_WARP_M,  SPEC_WARP_N, SPEC_INST_M, SPEC_INST_N,          SPEC_INST_K,
-    SPEC_STAGES, SPEC_PADDING, SPEC_COPY_A, SPEC_COPY_B, PLAN_EPILOGUE_FIELDS, SPEC_FIELD_COUNT};
+    SPEC_TILE_K,          SPEC_WARP_M,       SPEC_WARP_N,     SPEC_INST_M, SPEC_INST_N,
+    SPEC_INST_K,          SPEC_STAGES,       SPEC_PADDING,    SPEC_COPY_A, SPEC_COPY_B,
+    PLAN_EPILOGUE_FIELDS, SPEC_PROGRAMMATIC, SPEC_FIELD_COUNT};
 
 void plan_make_wmma(plan_builder *b) {
   kernel_plan *p = b->plan;

@@ -12,8 +12,8 @@
 
 enum { ROW_ALIGN = 128, WAVES_MOST = 4 }; /* bytes; more rounds of blocks than that gain nothing */
 
-/* No card has timed a reduction yet: k is cut where the prediction is clear. */
-static const double MARGIN = 1.15;
+/* k is cut where the prediction is clear. */
+static const double MARGIN = 1.05;
 
 /* The call as the kernel of the sums sees it. false: no memory holds the parts. */
 static bool sums_call(const ggi_call *call, const gg_kernel *row, gg_i64 parts, ggi_split *split,

@@ -25,7 +25,7 @@ local function tile(m, n, stages, speed, overhead_k, more)
     stages = stages,
     schedule = more.schedule,
     persistent = more.persistent,
-    cluster = more.split and { k = more.split },
+    cluster = more.cluster or more.split and { k = more.split },
     dispatch = { speed = speed, overhead_k = overhead_k, edge = more.edge or false, split = more.cut },
   }
   gemm(point)
@@ -36,7 +36,7 @@ end
 tile(128, 256, 3, 970, 225, { edge = true })
 
 -- One wave of them (2048^3): D takes the place of the ring, which leaves a fourth stage.
-tile(128, 256, 4, 985, 240, { persistent = false })
+tile(128, 256, 4, 985, 240, { persistent = false, cut = true })
 
 -- Between: half the tile, warpgroups in turn, so that stores hide behind the other's products.
 tile(128, 128, 5, 954, 450, { schedule = "pingpong", cut = true })
@@ -53,9 +53,18 @@ tile(128, 192, 5, 985, 425, { layout = nt, persistent = false })
 tile(192, 200, 4, 986, 400, { layout = nt, persistent = false })
 tile(128, 96, 8, 860, 525, { layout = nt, persistent = false })
 
+-- Pairs of blocks share B by multicast: where tiles are small and k is long, L2 is the limit.
+tile(128, 128, 5, 975, 500, { layout = nt, schedule = "pingpong", cluster = { m = 2 } })
+
 -- Up to 4 rows (decoding): B is read once, as fast as memory gives it.
 for _, rows in ipairs { 1, 2, 4 } do
   gemm { family = "gemv", dtype = "f16", layout = nt, tile = { m = rows } }
+end
+
+-- Up to 64 rows: the tensor cores compute D transposed, with columns of B as an instruction's 64 rows. speed is left
+-- to the plan: memory is the limit (docs/wgmma.md, "Few rows").
+for _, tile in ipairs { { m = 16, n = 64 }, { m = 16, n = 128 }, { m = 32, n = 64 }, { m = 32, n = 128 } } do
+  gemm { family = "wgmma", dtype = "f16", layout = { "nt", "nn" }, tile = tile, dispatch = { edge = false } }
 end
 
 -- Few tiles and long k: the blocks of a cluster share a tile's k and add up through shared memory.
