@@ -1,6 +1,7 @@
 -- epilogue.lua - from a thread tile of accumulators to D, for family simt.
 
 local names = use("names")
+local outputs = use("outputs")
 local scalars = use("scalars")
 local steps = use("steps")
 
@@ -174,29 +175,11 @@ local function tile(p, together, f)
   return lines
 end
 
--- A pointer to the thread's first element of a matrix.
-local function pointer(name, qualifier, dtype, stride, ld)
-  local T = qualifier .. names.memory_type(dtype)
-  return ("%s *const %s = (%s *)p.%s + batch * p.%s + d_m * p.%s + d_n;"):format(T, name, T, name, stride, ld)
-end
-
-local function matrix_pointers(p)
-  local lines = { pointer("d", "", p.type_d, "stride_d", "ldd") }
-  if scalars.reads_c(p) then lines[#lines + 1] = pointer("c", "const ", p.type_c, "stride_c", "ldc") end
-  if p.residual then
-    lines[#lines + 1] = pointer("residual", "const ", p.type_d, "stride_residual", "ld_residual")
-  end
-  return lines
-end
-
 -- Pointers to the thread's first element of D and C, how much of the matrix lies from there on, and
 -- what belongs to its columns.
 local function declare(p)
-  local lines, guarded = matrix_pointers(p), p.variant ~= "full"
-  if guarded then
-    lines[#lines + 1] = "const gg_i64 m_left = p.m - d_m;"
-    lines[#lines + 1] = "const gg_i64 n_left = p.n - d_n;"
-  end
+  local lines, guarded = outputs.pointers(p, "d_m", "d_n"), p.variant ~= "full"
+  names.append(lines, outputs.left(p, "d_m", "d_n"))
   names.append(lines, steps.declare(p))
   for j = 0, p.thread_n - 1 do
     local no = offset(p, j, p.lanes_n)

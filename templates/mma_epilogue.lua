@@ -6,6 +6,7 @@
 -- C and the residual are read as wide as D is written, by the thread that overwrites them.
 
 local names = use("names")
+local outputs = use("outputs")
 local scalars = use("scalars")
 local steps = use("steps")
 local vectors = use("vectors")
@@ -140,21 +141,13 @@ end
 -- Calls body(q), lines of store q, or several such, for all stores, in a loop where there are many.
 local function each_store(w, ...)
   local lines = {}
-  local function add(text) lines[#lines + 1] = text end
-  local count, indent = w.batch, ""
-  if turns(w) then
-    local unit = w.even and 32 // w.across or 32
-    add("#pragma unroll 1")
-    add(("for (int part = 0; part < %d; part += %d) {"):format(w.stores * unit, w.batch * unit))
-    indent = "  "
+  for _, body in ipairs { ... } do
+    for q = 0, w.batch - 1 do names.append(lines, body(q)) end
   end
-  for n = 1, select("#", ...) do
-    for q = 0, count - 1 do
-      for _, line in ipairs((select(n, ...))(q)) do add(indent .. line) end
-    end
-  end
-  if turns(w) then add("}") end
-  return lines
+  if not turns(w) then return lines end
+  local unit = w.even and 32 // w.across or 32
+  local head = ("for (int part = 0; part < %d; part += %d)"):format(w.stores * unit, w.batch * unit)
+  return names.append({ "#pragma unroll 1" }, names.block(head, lines))
 end
 
 -- Declarations of a way: where the lane's accumulators go and what it stores.
@@ -170,23 +163,17 @@ local function declare(w)
     add("const unsigned from = own + (unsigned)(d_lane / %d * %s + d_column * %d);", w.across, w.pitch, w.element)
     row, column = "(warp_row + d_row)", "(warp_column + d_column)"
   end
-  local function pointer(const, name, operand, dtype, stride, ld)
-    local T = names.memory_type(dtype)
-    add("%s%s *const %s = (%s%s *)p.%s + batch * p.%s + %s * p.%s + %s;", const, T, name, const, T, operand, stride,
-      row,
-      ld, column)
-  end
-  pointer("", "d", "d", p.type_d, "stride_d", "ldd")
-  if sums and scalars.reads_c(p) then pointer("const ", "c", "c", p.type_c, "stride_c", "ldc") end
-  if sums and p.residual then pointer("const ", "r", "residual", p.type_d, "stride_residual", "ld_residual") end
+  add("%s", outputs.pointer(p, "d", row, column))
+  if sums and scalars.reads_c(p) then add("%s", outputs.pointer(p, "c", row, column)) end
+  if sums and p.residual then add("%s", outputs.pointer(p, "residual", row, column, "r")) end
   return lines
 end
 
 -- -- The direct way ---------------------------------------------------------------------------------
 
 local function direct_row(p, i, h, slot)
-  local lines = { "{" }
-  local function add(format, ...) lines[#lines + 1] = "  " .. format:format(...) end
+  local lines = {}
+  local function add(format, ...) lines[#lines + 1] = format:format(...) end
   for x, run in ipairs(runs(p, h)) do
     for e, acc in ipairs(run) do
       add("const %s x%d_%d = %s;", names.c_type(p.type_epilogue), x - 1, e - 1,
@@ -201,12 +188,11 @@ local function direct_row(p, i, h, slot)
       for y = 0, most - 1 do values[y + 1] = ("x%d_%d"):format(x - 1, e + y) end
       local off = plus(slot > 0 and ("to + %d * D_PITCH"):format(slot) or "to", (run.column + e) * p.element_d)
       local declarations, words = vectors.rounded(p, p.type_d, values, ("w%d_%d_"):format(x - 1, e), p.type_epilogue)
-      for _, line in ipairs(declarations) do add("%s", line) end
+      names.append(lines, declarations)
       add("gg_sts_%s(%s, %s);", (vectors.words(p.type_d, most)), off, table.concat(words, ", "))
     end
   end
-  lines[#lines + 1] = "}"
-  return lines
+  return names.block("", lines)
 end
 
 local function direct_stores(w, first)
@@ -258,14 +244,13 @@ end
 local function finish(w, q, first, reads)
   local p, lines = w.p, {}
   local function add(format, ...) lines[#lines + 1] = format:format(...) end
-  local suffix, _, count = vectors.words(p.type_acc, w.v)
-  add("gg_lds_%s(%s, %s);", suffix, names.list("&s", 0, count - 1), from(w, q))
-  local sum = vectors.elements(p.type_acc, w.v, "s")
+  local _, load_sums, sum = outputs.sums(p, w.v, from(w, q))
+  lines[1] = load_sums
   local c = vectors.elements(p.type_c, w.v, ("c%d_"):format(q))
   local residual = vectors.elements(p.type_d, w.v, ("r%d_"):format(q))
   local function at(e)
-    return { acc = p.type_acc == "s32" and "(int)" .. sum[e + 1] or sum[e + 1], row = "_" .. q,
-      column = w.even and "_" .. e or ("_%d_%d"):format(q, e), residual = residual[e + 1] }
+    return { acc = sum[e + 1], row = "_" .. q, column = w.even and "_" .. e or ("_%d_%d"):format(q, e),
+      residual = residual[e + 1] }
   end
   local function with_c(e, x) return steps.plus_c(p, x, c[e + 1]) end
   for e = 0, w.v - 1 do
@@ -273,9 +258,9 @@ local function finish(w, q, first, reads)
     add("x%d = %s;", e, reads == "" and with_c(e, value) or value)
   end
   if reads and reads ~= "" then
-    add("if (%s) {", reads)
-    for e = 0, w.v - 1 do add("  x%d = %s;", e, with_c(e, "x" .. e)) end
-    add("}")
+    local inner = {}
+    for e = 0, w.v - 1 do inner[e + 1] = ("x%d = %s;"):format(e, with_c(e, "x" .. e)) end
+    names.append(lines, names.block(("if (%s)"):format(reads), inner))
   end
   for e = 0, w.v - 1 do names.append(lines, steps.rest(p, "x" .. e, at(e))) end
   local values = {}
@@ -304,17 +289,9 @@ end
 local function sum_stores(w, first, reads)
   local lines = each_store(w, function(q) return fetch(w, q, first, reads) end, function(q)
     local inner = finish(w, q, first, reads)
-    if not w.guarded then return inner end
-    local guarded = { ("if (%s) {"):format(condition(w, q, first)) }
-    for _, line in ipairs(inner) do guarded[#guarded + 1] = "  " .. line end
-    guarded[#guarded + 1] = "}"
-    return guarded
+    return w.guarded and names.block(("if (%s)"):format(condition(w, q, first)), inner) or inner
   end)
-  if turns(w) then return lines end
-  local block = { "{" }
-  for _, line in ipairs(lines) do block[#block + 1] = "  " .. line end
-  block[#block + 1] = "}"
-  return block
+  return turns(w) and lines or names.block("", lines)
 end
 
 -- -- Both -------------------------------------------------------------------------------------------
@@ -348,8 +325,7 @@ end
 local function sums(p, reads)
   local w = way(p, false)
   local lines = declare(w)
-  local _, word, count = vectors.words(p.type_acc, w.v)
-  lines[#lines + 1] = ("%s %s;"):format(word, names.list("s", 0, count - 1))
+  lines[#lines + 1] = (outputs.sums(p, w.v, ""))
   lines[#lines + 1] = ("%s %s;"):format(names.c_type(p.type_epilogue), names.list("x", 0, w.v - 1))
   if w.even then
     for e = 0, w.v - 1 do

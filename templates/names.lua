@@ -78,6 +78,14 @@ function names.indented(lines, by)
   return out
 end
 
+-- The lines in braces behind `head`, "" for none.
+function names.block(head, lines)
+  local out = { head ~= "" and head .. " {" or "{" }
+  names.append(out, names.indented(lines))
+  out[#out + 1] = "}"
+  return out
+end
+
 -- "x0, x1, x2" for a prefix and a range.
 function names.list(prefix, first, last, suffix)
   local items = {}

@@ -4,6 +4,7 @@
 -- Warp w has columns 16 w + lane / 4 (+ 8) of each 64, lanes lane % 4 rows 2 (lane % 4) (+ 1) of each 8.
 
 local names = use("names")
+local outputs = use("outputs")
 
 local few = { methods = { "store", "turned_rows", "scale_pointers", "load_factors", "promote" } }
 
@@ -168,17 +169,17 @@ end
 -- Each warp stores every fourth row, a lane an element: whole sectors whatever D's pitch.
 function few:turned_rows()
   local p = self.p
-  local D, d = names.memory_type(p.type_d), names.memory_name(p.type_d)
+  local d = names.memory_name(p.type_d)
   local chunk = 16 // p.element_d -- elements
   return {
     ("for (int d_at = warp; d_at < %d; d_at += 4) {"):format(p.tile_m),
     "  const gg_i64 d_row = m0 + d_at;",
     ("  const gg_i64 d_column = n0 + group * %d;"):format(p.group_n),
     "  const gg_i64 left = d_row < p.m ? p.n - d_column : 0;",
-    ("  %s *const d = (%s *)p.d + batch * p.stride_d + d_row * p.ldd + d_column;"):format(D, D),
+    "  " .. outputs.pointer(p, "d", "d_row", "d_column"),
     ("  for (int c = lane; c < %d; c += 32) {"):format(p.group_n),
     ("    const unsigned from = staged + (unsigned)(c / %d) * PANEL_BYTES + (unsigned)(d_at * 128);"):format(p.panel),
-    ("    %s x;"):format(D),
+    ("    %s x;"):format(names.memory_type(p.type_d)),
     ("    gg_lds_%s(&x, from + (unsigned)((c %% %d / %d ^ d_at %% 8) * 16 + c %% %d * %d));"):format(d, p.panel, chunk,
       chunk, p.element_d),
     ("    if (c < left) gg_st_%s(d + c, x);"):format(d),

@@ -4,6 +4,7 @@
 -- Warp w of a warpgroup has rows 16 w + lane / 4 (+ 8) of each 64, columns lane % 4 * 2 (+ 1) of each 8.
 
 local names = use("names")
+local outputs = use("outputs")
 local scalars = use("scalars")
 local steps = use("steps")
 
@@ -71,13 +72,11 @@ end
 -- How C and the residual are read: pairs of 16 bits where D leaves by TMA, whose rows are even then.
 local function pairs_of(p, dtype) return p.path_d == "tma" and names.bytes(dtype) == 2 end
 
--- Declares `name` (a pointer) and NAME_raw for a matrix of D's shape.
-local function matrix(p, name, operand, dtype, ld)
-  local T = names.memory_type(dtype)
+-- Declares a pointer to the matrix and NAME_raw.
+local function matrix(p, name, dtype)
   return {
-    ("const %s *const %s = (const %s *)p.%s + batch * p.stride_%s + row * p.%s + column;"):format(T, name, T, operand,
-      operand, ld),
-    ("%s %s_raw;"):format(pairs_of(p, dtype) and "unsigned" or T, name),
+    outputs.pointer(p, name, "row", "column"),
+    ("%s %s_raw;"):format(pairs_of(p, dtype) and "unsigned" or names.memory_type(dtype), name),
   }
 end
 
@@ -108,7 +107,7 @@ function store:apply(what)
   if not (what.c or what.store or what.rest and steps.any(p) or scales) then return lines end
   local indent = ""
   local function add(list) for _, line in ipairs(list) do lines[#lines + 1] = indent .. line end end
-  local D, d = names.memory_type(p.type_d), names.memory_name(p.type_d)
+  local d = names.memory_name(p.type_d)
   -- One sum through the steps, in place or, where the type changes, in x.
   local function steps_of(i, n, at, where)
     local acc = self:out(i, n)
@@ -152,11 +151,9 @@ function store:apply(what)
         }
       end
       if steps.has_rows(p) then add(steps.row(p, "", "row", "row < p.m")) end
-      if what.c then add(matrix(p, "c", "c", p.type_c, "ldc")) end
-      if residual then add(matrix(p, "residual", "residual", p.type_d, "ld_residual")) end
-      if what.store then
-        add { ("%s *const d = (%s *)p.d + batch * p.stride_d + row * p.ldd + column;"):format(D, D) }
-      end
+      if what.c then add(matrix(p, "c", p.type_c)) end
+      if residual then add(matrix(p, "residual", p.type_d)) end
+      if what.store then add { outputs.pointer(p, "d", "row", "column") } end
       for j = 0, p.part_n // 8 - 1 do
         for e = 0, 1 do
           local at = 8 * j + e
@@ -297,7 +294,7 @@ function store:store_rows(first, last, buffer)
     add(("  const gg_i64 d_row = m0 + %srow;"):format(self:first_row()))
     add(("  const gg_i64 column = %s + %d;"):format(self:first_column(), first * p.panel))
     add("  const gg_i64 left = d_row < p.m ? p.n - column : 0;")
-    add(("  %s *const d = (%s *)p.d + batch * p.stride_d + d_row * p.ldd + column;"):format(T, T))
+    add("  " .. outputs.pointer(p, "d", "d_row", "column"))
     if p.panel_swizzle > 0 then add(("  const int turn = %s;"):format(turns[p.panel_swizzle])) end
     add(("  for (int c = lane; c < %d; c += 32) {"):format(columns))
     add(("    const unsigned from = staged + (unsigned)(%d + c / %d) * PANEL_BYTES + (unsigned)row * %d;"):format(

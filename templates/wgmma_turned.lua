@@ -4,6 +4,7 @@
 -- Chunks are rows of D: each warp stores its columns of them into one of the panels that stand side by side.
 
 local names = use("names")
+local outputs = use("outputs")
 local steps = use("steps")
 
 local turned = { methods = { "apply", "store", "lane_columns", "lane_offsets", "turned_rows" } }
@@ -194,17 +195,17 @@ end
 -- Each warp stores every fourth row of a chunk, a lane an element: whole sectors whatever D's pitch.
 function turned:turned_rows(q, buffer)
   local p = self.p
-  local D, d = names.memory_type(p.type_d), names.memory_name(p.type_d)
+  local d = names.memory_name(p.type_d)
   return {
     ("for (int row = warp; row < %d; row += 4) {"):format(p.panel_m),
     ("  const gg_i64 d_row = m0 + %d + row;"):format(q * p.panel_m),
     ("  const gg_i64 d_column = n0 + group * %d;"):format(p.group_n),
     "  const gg_i64 left = d_row < p.m ? p.n - d_column : 0;",
-    ("  %s *const d = (%s *)p.d + batch * p.stride_d + d_row * p.ldd + d_column;"):format(D, D),
+    "  " .. outputs.pointer(p, "d", "d_row", "d_column"),
     ("  for (int c = lane; c < %d; c += 32) {"):format(p.group_n),
     ("    const unsigned from = staged + (unsigned)(%d + c / 32) * PANEL_BYTES + (unsigned)(row * 128);"):format(
       buffer * p.chunk),
-    ("    %s x;"):format(D),
+    ("    %s x;"):format(names.memory_type(p.type_d)),
     ("    gg_lds_%s(&x, from + (unsigned)((c %% 32 / 4 ^ row %% 8) * 16 + c %% 4 * 4));"):format(d),
     ("    if (c < left) gg_st_%s(d + c, x);"):format(d),
     "  }",

@@ -1,6 +1,7 @@
 -- wmma.lua - lines of family wmma: fragments, the products of a k step, the way of the sums to D.
 
 local names = use("names")
+local outputs = use("outputs")
 local scalars = use("scalars")
 local steps = use("steps")
 local vectors = use("vectors")
@@ -131,19 +132,8 @@ function wmma.declare_output(p)
     ("const gg_i64 d_m = m0 + warp_m * %d;"):format(p.warp_m),
     ("const gg_i64 d_n = n0 + warp_n * %d;"):format(p.warp_n),
   }
-  local function add(const, name, dtype, operand, ld)
-    local T = names.memory_type(dtype)
-    lines[#lines + 1] = ("%s%s *const %s = (%s%s *)p.%s + batch * p.stride_%s + d_m * p.%s + d_n;"):format(const, T,
-      name, const, T, operand, operand, ld)
-  end
-  add("", "d", p.type_d, "d", "ldd")
-  if scalars.reads_c(p) then add("const ", "c", p.type_c, "c", "ldc") end
-  if p.residual then add("const ", "residual", p.type_d, "residual", "ld_residual") end
-  if p.variant ~= "full" then
-    lines[#lines + 1] = "const gg_i64 m_left = p.m - d_m;"
-    lines[#lines + 1] = "const gg_i64 n_left = p.n - d_n;"
-  end
-  return lines
+  names.append(lines, outputs.pointers(p, "d_m", "d_n"))
+  return names.append(lines, outputs.left(p, "d_m", "d_n"))
 end
 
 -- Sums of row i of the warp's fragments into the strip.
@@ -166,15 +156,11 @@ local function take(p, add)
     for e = 0, v - 1 do own[e + 1] = "x" .. e end
     return own
   end
-  local suffix, c_type, n = vectors.words(p.type_acc, v)
-  add(("%s %s;"):format(c_type, names.list("s", 0, n - 1)))
-  add(("gg_lds_%s(%s, %s);"):format(suffix, names.list("&s", 0, n - 1), at))
-  own = vectors.elements(p.type_acc, v, "s")
-  if p.type_acc == "s32" then
-    for e = 1, v do own[e] = "(int)" .. own[e] end
-  end
+  local words, load, list = outputs.sums(p, v, at)
+  add(words)
+  add(load)
   add(("%s %s;"):format(E, names.list("x", 0, v - 1)))
-  return own
+  return list
 end
 
 -- The steps for the lane's elements, all of which lie in D, and their store.
