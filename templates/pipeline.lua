@@ -12,17 +12,12 @@
 
 local names = use("names")
 local copy = use("copy")
-local share = use("product").share
+local ring = use("ring")
 
 local pipeline = {}
 
 function pipeline.new(p, A, B, product)
-  local r = { p = p, A = A, B = B, product = product }
-  r.steps = product.steps(p)
-  r.guarded = p.variant ~= "full"
-  r.staged = not A.async or not B.async
-  r.asynchronous = A.async or B.async
-  r.rolled = p.unroll_k < r.steps
+  local r = ring.new(p, A, B, product)
   -- tiles that the loop body runs ahead of the one it computes
   r.ahead = r.staged and p.stages or p.stages - 1
   r.full_tiles = r.guarded and "k_tiles - 1" or "k_tiles"
@@ -43,48 +38,8 @@ function pipeline.fragment_bases(r)
   return lines
 end
 
-local function wait(r)
-  if not r.asynchronous then return {} end
-  return { ("gg_cp_async_wait_%d();"):format(r.p.stages - 2) }
-end
-
-local function commit(r)
-  return r.asynchronous and { "gg_cp_async_commit();" } or {}
-end
-
-local function indent(lines, by)
-  local out = {}
-  for i, line in ipairs(lines) do out[i] = by .. line end
-  return out
-end
-
 -- if (condition) { lines }
-local function block(condition, lines)
-  local out = { ("if (%s) {"):format(condition) }
-  names.append(out, indent(lines, "  "))
-  out[#out + 1] = "}"
-  return out
-end
-
-local function async_fetch(r, guarded, stage)
-  local groups = {}
-  for _, c in ipairs { r.A, r.B } do
-    if c.async then groups = copy.join(groups, copy.fetch(c, guarded, stage)) end
-  end
-  return groups
-end
-
-local function staged_fetch(r, guarded)
-  local groups = {}
-  for _, c in ipairs { r.A, r.B } do
-    if not c.async then groups = copy.join(groups, copy.fetch(c, guarded)) end
-  end
-  return groups
-end
-
-local function staged_store(r, stage)
-  return copy.join(copy.store(r.A, stage), copy.store(r.B, stage))
-end
+local function block(condition, lines) return names.block(("if (%s)"):format(condition), lines) end
 
 local function k_left(r, tile)
   if not r.guarded then return {} end
@@ -96,10 +51,10 @@ end
 function pipeline.prologue(r, stage)
   local lines = k_left(r, tostring(stage))
   local at = names.stage(stage)
-  names.append(lines, copy.flat(async_fetch(r, r.guarded, at), staged_fetch(r, r.guarded),
-    staged_store(r, at)))
+  names.append(lines, copy.flat(ring.async_fetch(r, r.guarded, at), ring.staged_fetch(r, r.guarded),
+    ring.staged_store(r, at)))
   local out = block(("%d < k_tiles"):format(stage), lines)
-  return names.append(out, commit(r))
+  return names.append(out, ring.commit(r))
 end
 
 -- Registers of the first staged tile, the first barrier, the first fragments.
@@ -107,25 +62,15 @@ function pipeline.prologue_end(r)
   local p, out = r.p, {}
   if r.staged then
     local lines = k_left(r, tostring(p.stages - 1))
-    names.append(lines, copy.flat(staged_fetch(r, r.guarded)))
+    names.append(lines, copy.flat(ring.staged_fetch(r, r.guarded)))
     names.append(out, block(("%d < k_tiles"):format(p.stages - 1), lines))
   end
   if p.fragments == 2 then
-    names.append(out, wait(r))
+    names.append(out, ring.wait(r))
     out[#out + 1] = "gg_syncthreads();"
     names.append(out, block("k_tiles > 0", r.product.loads(p, 0, 0, "")))
   end
   return out
-end
-
--- The next stage becomes the one that is read.
-local function next_stage(r)
-  return ("rs = rs != %s ? rs + STAGE_BYTES : 0;"):format(names.stage(r.p.stages - 1))
-end
-
-local function written_stage(r)
-  return ("const unsigned ws = rs != 0 ? rs - STAGE_BYTES : %s; // stage that is written"):format(
-    names.stage(r.p.stages - 1))
 end
 
 -- k steps first .. last - 1 of a fully written-out body, without the tile's last one.
@@ -159,10 +104,10 @@ local function rolled_steps(r, base)
     lines[#lines + 1] = "  " .. r.product.caption(p, ("turn * %d + %d"):format(u, s))
     if p.fragments == 2 then
       local set = s % 2
-      names.append(lines, indent(r.product.step(p, set, r.product.loads(p, 1 - set, s + 1, "ka", "kb"), {}, 0), "  "))
+      names.append(lines, names.indented(r.product.step(p, set, r.product.loads(p, 1 - set, s + 1, "ka", "kb"), {}, 0)))
     else
-      names.append(lines, indent(r.product.loads(p, 0, s, "ka", "kb"), "  "))
-      names.append(lines, indent(r.product.step(p, 0, {}, {}, 0), "  "))
+      names.append(lines, names.indented(r.product.loads(p, 0, s, "ka", "kb")))
+      names.append(lines, names.indented(r.product.step(p, 0, {}, {}, 0)))
     end
   end
   lines[#lines + 1] = ("  ka += %d * A_PITCH;"):format(u)
@@ -188,7 +133,7 @@ local function last_step(r, kk, read, in_drain)
   local p = r.p
   local set = kk % 2
   local lines = { r.product.caption(p, kk) }
-  local opening = wait(r)
+  local opening = ring.wait(r)
   opening[#opening + 1] = ("gg_syncthreads(); // tile kt + 1 is here, the stage of tile kt is free")
   local loads = r.product.loads(p, 1 - set, 0, read)
   if in_drain then
@@ -200,51 +145,30 @@ local function last_step(r, kk, read, in_drain)
   return names.append(lines, r.product.step(p, set, loads, {}, 4))
 end
 
--- Copies of one iteration, shared out over the k steps: stores of staged registers first, then
--- their next loads; cp.async over all steps but the last.
-local function shared_out(r, write)
-  local steps = r.steps
-  local final = math.max(0, steps - 2) -- the last step that may hold copies
-  local middle = math.max(1, steps // 2)
-  local store, load = staged_store(r, write), staged_fetch(r, false)
-  local async = async_fetch(r, false, write)
-  return function(kk)
-    return copy.join(
-      share(async, 0, final, kk),
-      share(store, 0, math.min(middle - 1, final), kk),
-      share(load, math.min(middle, final), final, kk))
-  end
-end
-
 -- One iteration of the main loop. stage: written-out stage (literal offsets) or nil (rs).
 function pipeline.body(r, stage)
   local p, lines = r.p, {}
-  local stages = p.stages
-  local read, write, following = "rs", "ws", "rs"
-  if stage then
-    read = names.stage(stage) or ""
-    write = names.stage((stage + stages - 1) % stages)
-    following = names.stage((stage + 1) % stages) or ""
-  end
+  local read, write, following = ring.offsets(r, stage)
   if p.fragments == 1 then
-    names.append(lines, wait(r))
+    names.append(lines, ring.wait(r))
     lines[#lines + 1] = "gg_syncthreads(); // tile kt is here, the stage before it is free"
   end
   if not stage then
-    lines[#lines + 1] = written_stage(r)
+    lines[#lines + 1] = ring.written_stage(r)
   end
   if r.rolled then
-    names.append(lines, copy.flat(async_fetch(r, false, write), staged_store(r, write), staged_fetch(r, false)))
-    names.append(lines, commit(r))
+    names.append(lines, copy.flat(ring.async_fetch(r, false, write), ring.staged_store(r, write),
+      ring.staged_fetch(r, false)))
+    names.append(lines, ring.commit(r))
     names.append(lines, rolled_steps(r, read == "" and "0" or read))
     names.append(lines, rolled_tail(r))
   else
-    local copies = shared_out(r, write)
+    local copies = ring.shared_out(r, false, write)
     local last = p.fragments == 2 and r.steps - 2 or r.steps - 1
     names.append(lines, plain_steps(r, 0, last, read, copies))
-    names.append(lines, commit(r))
+    names.append(lines, ring.commit(r))
   end
-  if not stage then lines[#lines + 1] = next_stage(r) end
+  if not stage then lines[#lines + 1] = ring.next_stage(r) end
   if p.fragments == 2 then names.append(lines, last_step(r, r.steps - 1, following, false)) end
   return lines
 end
@@ -254,21 +178,21 @@ function pipeline.drain(r)
   local p, lines = r.p, {}
   local stages = p.stages
   if p.fragments == 1 then
-    names.append(lines, wait(r))
+    names.append(lines, ring.wait(r))
     lines[#lines + 1] = "gg_syncthreads(); // tile kt is here, the stage before it is free"
   end
   if r.drain_copies then
-    lines[#lines + 1] = written_stage(r)
+    lines[#lines + 1] = ring.written_stage(r)
     local copies = r.asynchronous and k_left(r, ("kt + %d"):format(stages - 1)) or {}
-    names.append(copies, copy.flat(async_fetch(r, r.guarded, "ws"), staged_store(r, "ws")))
+    names.append(copies, copy.flat(ring.async_fetch(r, r.guarded, "ws"), ring.staged_store(r, "ws")))
     names.append(lines, block(("kt + %d < k_tiles"):format(stages - 1), copies))
     if r.staged then
       local loads = k_left(r, ("kt + %d"):format(stages))
-      names.append(loads, copy.flat(staged_fetch(r, r.guarded)))
+      names.append(loads, copy.flat(ring.staged_fetch(r, r.guarded)))
       names.append(lines, block(("kt + %d < k_tiles"):format(stages), loads))
     end
   end
-  names.append(lines, commit(r))
+  names.append(lines, ring.commit(r))
   if r.rolled then
     names.append(lines, rolled_steps(r, "rs"))
     names.append(lines, rolled_tail(r))
@@ -276,7 +200,7 @@ function pipeline.drain(r)
     local last = p.fragments == 2 and r.steps - 2 or r.steps - 1
     names.append(lines, plain_steps(r, 0, last, "rs", no_copies))
   end
-  lines[#lines + 1] = next_stage(r)
+  lines[#lines + 1] = ring.next_stage(r)
   if p.fragments == 2 then names.append(lines, last_step(r, r.steps - 1, "rs", true)) end
   return lines
 end
@@ -285,9 +209,9 @@ end
 function pipeline.synchronous(r, guarded)
   local p = r.p
   local lines = guarded and { ("const gg_i64 k_left = k - (gg_i64)kt * %d;"):format(p.tile_k) } or {}
-  names.append(lines, copy.flat(staged_fetch(r, guarded)))
+  names.append(lines, copy.flat(ring.staged_fetch(r, guarded)))
   lines[#lines + 1] = "gg_syncthreads(); // the tile before has been read"
-  names.append(lines, copy.flat(staged_store(r)))
+  names.append(lines, copy.flat(ring.staged_store(r)))
   lines[#lines + 1] = "gg_syncthreads(); // this tile has been written"
   if r.rolled then
     if p.fragments == 2 then names.append(lines, r.product.loads(p, 0, 0, "")) end

@@ -129,10 +129,7 @@ function promotion.begin(p)
     return names.append(lines, clear(p))
   end
   local function under(condition, inner)
-    if #inner == 0 then return end
-    lines[#lines + 1] = ("if (%s) {"):format(condition)
-    names.append(lines, names.indented(inner))
-    lines[#lines + 1] = "}"
+    if #inner > 0 then names.append(lines, names.block(("if (%s)"):format(condition), inner)) end
   end
   under("ends", loads)
   under(("kt %% %d == 0"):format(turns(p)), clear(p))
@@ -166,11 +163,7 @@ function promotion.finish(p)
   for _, s in ipairs(sides(p)) do inner[#inner + 1] = ("scales_%s += %s_scales;"):format(s.o, s.mn) end
   local what = steps.has_parts(p) and "scaled and added" or "added"
   local lines = { ("// sums of %d of k are %s in f32"):format(p.promote_k, what) }
-  if turns(p) == 1 then return names.append(lines, inner) end
-  lines[#lines + 1] = "if (ends) {"
-  names.append(lines, names.indented(inner))
-  lines[#lines + 1] = "}"
-  return lines
+  return names.append(lines, turns(p) == 1 and inner or names.block("if (ends)", inner))
 end
 
 return promotion
