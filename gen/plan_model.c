@@ -40,6 +40,20 @@ static int written_steps(const kernel_plan *p) {
   return at_least_1(p->unroll_k);
 }
 
+/* Scales of each part of k: of a lane's rows and columns of D, or one of the block of 128. */
+static int scale_loads(const kernel_plan *p) {
+  const int scaling[] = {p->scale_a, p->scale_b};
+  const int held[] = {p->warp_m / 8, p->warp_n / 4};
+  int loads = 0;
+  if (p->promote_k == 0) return 0;
+  for (int i = 0; i < 2; ++i) {
+    if (scaling[i] == GG_SCALING_BLOCK) loads += 1;
+    if (scaling[i] == GG_SCALING_GROUP)
+      loads += p->family == FAMILY_WGMMA ? p->group_m / 32 : held[i];
+  }
+  return loads;
+}
+
 model_kernel plan_model(const kernel_plan *p) {
   return (model_kernel){
       .family = families[p->family],
@@ -100,6 +114,7 @@ model_kernel plan_model(const kernel_plan *p) {
       .reads_c = p->beta != GG_SCALAR_ZERO,
       .guarded = p->variant != VARIANT_FULL,
       .promote_k = p->promote_k,
+      .scale_loads = scale_loads(p),
   };
 }
 

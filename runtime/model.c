@@ -292,9 +292,13 @@ model_issue model_issue_with(const model_constants *c, const model_kernel *k, co
     if (staged) i.stores += made * each;
   }
   i.other = warps * (c->stage_slots + turns(k) * c->turn_slots);
-  /* Sums that move to full precision: an addition for each accumulator. */
-  if (k->promote_k > 0)
-    i.other += (double)k->tile_m * k->tile_n / MODEL_WARP * k->tile_k / k->promote_k;
+  /* Sums that move to full precision: an addition for each accumulator; scales of such a part. */
+  if (k->promote_k > 0) {
+    double parts = (double)k->tile_k / k->promote_k, scales = warps * k->scale_loads * parts;
+    i.other += (double)k->tile_m * k->tile_n / MODEL_WARP * parts;
+    i.copies += scales;
+    copy_slots += scales;
+  }
   double load_slots = 1 + c->lds_slots * words;
   if (k->family == MODEL_NAIVE) load_slots = 3; /* the load and its address */
   /* An FMA takes a little more than its slot where its operands come from loads: register banks. */

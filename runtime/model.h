@@ -84,7 +84,8 @@ typedef enum model_path { MODEL_DIRECT, MODEL_ASYNC, MODEL_STAGED, MODEL_TMA } m
   X(raster_group, "side of a raster group, in tiles")                                              \
   X(reads_c, "beta is not compiled in as zero")                                                    \
   X(guarded, "edges are guarded")                                                                  \
-  X(promote_k, "k after which sums move to full precision")
+  X(promote_k, "k after which sums move to full precision")                                        \
+  X(scale_loads, "loads of scales that a warp makes for each promote_k of k")
 
 typedef struct model_kernel {
 #define X(member, text) int member;

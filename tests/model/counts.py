@@ -12,6 +12,7 @@ wgmma touch shared memory without requests of a warp: of them the emulated GPU c
 """
 
 import collections
+import concurrent.futures
 import json
 import math
 import os
@@ -22,6 +23,7 @@ import tempfile
 
 LINE = 128  # bytes: rows that begin on lines make requests alike
 TILES = 4   # between the two depths
+AT_ONCE = 8  # kernels of one run
 
 # What changes counts, for each family.
 COVERED = (("layout", "variant"), ("tile_m", "tile_n", "tile_k"), ("thread_m", "thread_n"), ("path_a", "path_b"),
@@ -120,6 +122,38 @@ def written(path, fields):
     return found * warps
 
 
+def compare(gemmgen, folder, size, members):
+    """Figures compared, and a line for each that differs, of kernels of one shape."""
+    m, n, k = size
+    depth = k * max(1, 64 // k)
+    steps = {x["name"]: TILES * x["fields"]["tile_k"] for x in members}
+    # One step for all: rows of whole lines at both depths.
+    step = math.lcm(k, *steps.values())
+    # Of wgmma nothing is counted but what the text says.
+    names = [x["name"] for x in members if x["fields"]["family"] != "wgmma"]
+    short = requests(gemmgen, folder, names, (m, n, depth)) if names else {}
+    long = requests(gemmgen, folder, names, (m, n, depth + step)) if names else {}
+    figures, differ = 0, []
+    for x in members:
+        f, model, name = x["fields"], x["model"], x["name"]
+        expected = {"math": model["issue"]["math"], "shared bytes": f.get("shared_bytes", 0),
+                    "capacity": model["capacity"]["total"]}
+        got = {"math": written(f"{folder}/{name}.cu", f), "shared bytes": x["table"], "capacity": x["table"]}
+        if name in short:
+            expected.update({what: model["issue"][what] for what in ("loads", "copies", "stores")})
+            expected["load wavefronts"] = model["wavefronts"]["loads"]
+            expected["fill wavefronts"] = model["wavefronts"]["fill"]
+            blocks = m // f["tile_m"] * (n // f["tile_n"]) * step / steps[name]
+            got.update(emulated(short[name], long[name], blocks))
+        for what, value in expected.items():
+            figures += 1
+            if got[what] is None:
+                differ.append(f"{name}: {what}: nothing to count")
+            elif abs(got[what] - value) > 1e-6 * max(1, value):
+                differ.append(f"{name}: {what}: the model says {value:g}, counted are {got[what]:g}")
+    return figures, differ
+
+
 def main():
     gemmgen, specs = sys.argv[1], sys.argv[2:]
     failed = compared = 0
@@ -139,35 +173,16 @@ def main():
         groups = collections.defaultdict(list)
         for k in kernels:
             groups[k["folder"], shape(k["fields"])].append(k)
-        for (folder, (m, n, k)), members in groups.items():
-            names = [x["name"] for x in members]
-            depth = k * max(1, 64 // k)
-            short = requests(gemmgen, folder, names, (m, n, depth))
-            steps = {x["name"]: TILES * x["fields"]["tile_k"] for x in members}
-            # One step for the group: rows of whole lines at both depths.
-            step = math.lcm(k, *steps.values())
-            long = requests(gemmgen, folder, names, (m, n, depth + step))
-            for x in members:
-                f, model, name = x["fields"], x["model"], x["name"]
-                blocks = m // f["tile_m"] * (n // f["tile_n"]) * step / steps[name]
-                issue = model["issue"]
-                expected = {"loads": issue["loads"], "copies": issue["copies"], "stores": issue["stores"],
-                            "load wavefronts": model["wavefronts"]["loads"],
-                            "fill wavefronts": model["wavefronts"]["fill"], "math": issue["math"],
-                            "shared bytes": f.get("shared_bytes", 0), "capacity": model["capacity"]["total"]}
-                got = emulated(short[name], long[name], blocks)
-                if f["family"] == "wgmma":
-                    for what in ("loads", "copies", "stores", "load wavefronts", "fill wavefronts"):
-                        expected.pop(what)
-                        got.pop(what)
-                got["math"] = written(f"{folder}/{name}.cu", f)
-                got["shared bytes"] = got["capacity"] = x["table"]
-                for what, value in expected.items():
-                    compared += 1
-                    if got[what] is None or abs(got[what] - value) > 1e-6 * max(1, value):
-                        failed += 1
-                        print(f"{name}: {what}: the model says {value:g}, counted are {got[what]:g}"
-                              if got[what] is not None else f"{name}: {what}: nothing to count")
+        # The longest first; each in parts, so that no processor is left with a long one at the end.
+        parts = [(folder, size, members[i:i + AT_ONCE]) for (folder, size), members in groups.items()
+                 for i in range(0, len(members), AT_ONCE)]
+        parts.sort(key=lambda part: -math.prod(part[1]) * len(part[2]))
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for figures, differ in pool.map(lambda part: compare(gemmgen, *part), parts):
+                compared += figures
+                failed += len(differ)
+                for line in differ:
+                    print(line, flush=True)
     print(f"{len(kernels)} kernels, {compared} figures, {failed} differ")
     return 1 if failed or compared < 100 else 0
 
