@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { MOST_STAGES = 8, USUAL_STAGES = 4 };
+enum { MOST_STAGES = 8, USUAL_STAGES = 4, SORTING = 12 /* registers, for the most sums */ };
 
 int plan_mma_threads(const mma_tile *t) {
   return 32 * (t->m / t->warp_m) * (t->n / t->warp_n);
@@ -37,6 +37,11 @@ static int scale_registers(const kernel_plan *p, const mma_tile *t) {
   return registers;
 }
 
+/* Are fragments' bytes put in order behind ldmatrix? */
+static bool sorts(const kernel_plan *p) {
+  return p->element == 1 && !(plan_contiguous_k(p, 0) && plan_contiguous_k(p, 1));
+}
+
 /* Registers beside sums, fragments and staged copies: pointers, offsets, bounds, loop state. Fitted
  * to what ptxas allots where nothing limits it (CUDA 13.0; tests/compile holds the sum against it):
  * it computes addresses, and conditions of single elements, well before their copies. */
@@ -46,8 +51,7 @@ static int other_registers(const plan_builder *b, int bytes, int gathered) {
   if (p->promote_k > 0 && gathered == 0) other -= 4; /* a block's sums do not all live at once */
   if (p->type_a == GG_F64) other += 16;              /* offsets of single loads, words in pairs */
   if (b->variant == VARIANT_EDGE) other += 6;
-  bool sorts = p->element == 1 && !(plan_contiguous_k(p, 0) && plan_contiguous_k(p, 1));
-  if (b->variant != VARIANT_NARROW && sorts) other += 12;
+  if (b->variant != VARIANT_NARROW && sorts(p)) other += SORTING;
   bool spare = !b->gpu->has_cp_async || b->gpu->arch >= 120; /* few addresses are held */
   int each = !spare ? 6 : b->gpu->has_cp_async || p->element > 1 ? 2 : 1; /* of four elements */
   if (gathered > 0) return other + each * gathered / 4;
@@ -103,6 +107,8 @@ static void expect_registers(plan_builder *b, mma_registers r) {
   } else if (p->fragments == 1 && p->unroll_k > 1) {
     ahead = r.fragments; /* ptxas loads the next set before the last products of this one */
   }
+  /* Where registers are left, only guards make ptxas keep some for it. */
+  if (b->variant != VARIANT_NARROW && sorts(p)) r.other -= b->variant == VARIANT_EDGE ? 8 : SORTING;
   int total = r.accumulators + r.fragments + r.staged + r.other + ahead;
   char loads[32] = "";
   if (ahead > 0) snprintf(loads, sizeof loads, " + %d loads ahead", ahead);
