@@ -284,13 +284,18 @@ static int choose_pitch(plan_builder *b, plan_field f, int element, int vector) 
  * one batch of them, in a loop where there are more. steps: instructions of each element. */
 static void choose_batch(plan_builder *b, plan_field f, int vector, int steps) {
   const kernel_plan *p = b->plan;
-  int stores = p->d_rows * p->warp_n / vector / LANES, most = MOST_STORES;
+  int stores = p->d_rows * p->warp_n / vector / LANES, fit = MOST_STORES;
+  /* A batch's sums and C, 4 registers each, and two addresses: beside 128 of f64's sums 8 of them
+   * spill (CUDA 13.0). */
+  bool doubles = p->type_acc == GG_F64 && p->warp_m * p->warp_n / LANES * 2 >= 128;
+  if (f == PLAN_sum_batch && doubles) fit /= 2;
+  int most = fit;
   while (most > 1 && most * vector * steps > BATCH_INSTRUCTIONS)
     --most;
   int batch = stores < most ? stores : most;
   while (stores % batch != 0)
     --batch;
-  plan_set(b, f, batch, "of %d; at most %d and %d instructions of steps", stores, MOST_STORES,
+  plan_set(b, f, batch, "of %d; at most %d and %d instructions of steps", stores, fit,
            BATCH_INSTRUCTIONS);
 }
 
