@@ -68,7 +68,7 @@ static void put_split(writer *w, const gg_problem *p, const ggi_way *way) {
   ggi_call call;
   ggi_problem_call(p, true, &call);
   put(w, "          k is cut into %lld parts of %lld, added up by %s in about %.1f us\n", s->parts,
-      s->k, s->reduce->name, ggi_split_ns(s, &call) / 1000);
+      s->k, s->reduce->name, ggi_split_ns(s, &call, &p->device->info) / 1000);
 }
 
 static void choose(gg_context *c, const gg_problem *p, bool promised, bool workspace,

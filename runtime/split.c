@@ -63,12 +63,14 @@ static ggi_call reduce_call(const ggi_call *call, const ggi_split *split) {
   return c;
 }
 
-double ggi_split_ns(const ggi_split *split, const ggi_call *call) {
+double ggi_split_ns(const ggi_split *split, const ggi_call *call, const gg_device_info *device) {
+  enum { L2_SHARE = 2, L2_SPEED = 2 };
   double outputs = (double)call->m * (double)call->n;
   double element = ggi_dtype_bytes(call->type_acc), d = ggi_dtype_bytes(call->type_d);
   /* Parts are written and read; D was to be written anyway. */
-  double bytes = outputs * (2 * (double)split->parts * element + d);
-  return split->reduce->overhead_ns + bytes / split->reduce->copy_gbs;
+  double parts = 2 * outputs * (double)split->parts * element;
+  if (parts / 2 <= (double)device->l2_bytes / L2_SHARE) parts /= L2_SPEED;
+  return split->reduce->overhead_ns + (parts + outputs * d) / split->reduce->copy_gbs;
 }
 
 /* The reduction for a call; NULL: the tables have none. */
@@ -109,7 +111,7 @@ bool ggi_split_find(const gg_kernel_table *const *tables, size_t count, const gg
     one.reduce = split->reduce ? split->reduce : find_reduce(tables, count, call, &one, device);
     if (!one.reduce) return false;
     /* gg_kernel.sm_gflops: nanoseconds in the unit of ggi_row_time */
-    double rest = ggi_split_ns(&one, call) * device->sms * row->sm_gflops /
+    double rest = ggi_split_ns(&one, call, device) * device->sms * row->sm_gflops /
                   (2000 * (double)call->m * (double)call->n);
     double own = MARGIN * ((double)parts * ggi_row_time(row, &sums, device) + rest);
     if (split->reduce && own >= *time) continue;

@@ -28,7 +28,7 @@ bool ggi_split_find(const gg_kernel_table *const *tables, size_t count, const gg
                     int emulated, const ggi_call *call, const gg_device_info *device,
                     ggi_split *split, double *time);
 /* What the reduction is predicted to take. */
-double ggi_split_ns(const ggi_split *split, const ggi_call *call);
+double ggi_split_ns(const ggi_split *split, const ggi_call *call, const gg_device_info *device);
 /* Launches the sums (product: A and B are read) and the reduction. args are those of the call,
  * parts where they go. */
 gg_status ggi_split_launch(gg_device *device, const gg_kernel *row, const ggi_split *split,

@@ -36,7 +36,7 @@ end
 tile(128, 256, 3, 970, 225, { edge = true })
 
 -- One wave of them (2048^3): D takes the place of the ring, which leaves a fourth stage.
-tile(128, 256, 4, 985, 240, { persistent = false, cut = true })
+tile(128, 256, 4, 968, 190, { persistent = false, cut = true })
 
 -- Between: half the tile, warpgroups in turn, so that stores hide behind the other's products.
 tile(128, 128, 5, 954, 450, { schedule = "pingpong", cut = true })
@@ -50,8 +50,11 @@ local nt = "nt"
 tile(128, 208, 4, 987, 425, { layout = nt, schedule = "pingpong" })
 tile(128, 224, 4, 945, 325, { layout = nt })
 tile(128, 192, 5, 985, 425, { layout = nt, persistent = false })
+tile(128, 192, 5, 1000, 430, { layout = nt, persistent = false, cluster = { m = 2 } })
 tile(192, 200, 4, 986, 400, { layout = nt, persistent = false })
 tile(128, 96, 8, 860, 525, { layout = nt, persistent = false })
+tile(128, 64, 9, 800, 600, { layout = nt, persistent = false })
+tile(64, 96, 10, 684, 625, { layout = nt, persistent = false })
 
 -- Pairs of blocks share B by multicast: where tiles are small and k is long, L2 is the limit.
 tile(128, 128, 5, 975, 500, { layout = nt, schedule = "pingpong", cluster = { m = 2 } })
@@ -61,10 +64,16 @@ for _, rows in ipairs { 1, 2, 4 } do
   gemm { family = "gemv", dtype = "bf16", layout = nt, tile = { m = rows } }
 end
 
--- Up to 64 rows: the tensor cores compute D transposed, with columns of B as an instruction's 64 rows. speed is left
--- to the plan: memory is the limit (docs/wgmma.md, "Few rows").
-for _, tile in ipairs { { m = 16, n = 64 }, { m = 16, n = 128 }, { m = 32, n = 64 }, { m = 32, n = 128 } } do
-  gemm { family = "wgmma", dtype = "bf16", layout = { "nt", "nn" }, tile = tile, dispatch = { edge = false } }
+-- Up to 64 rows: the tensor cores compute D transposed, with columns of B as an instruction's 64 rows. Memory is the
+-- limit, so speed is the plan's (docs/wgmma.md, "Few rows"); of 128 columns a quarter more: where their blocks are
+-- at most half as many as SMs they are launched early (docs/launching.md).
+for _, few in ipairs { { rows = 16, wide = 348 }, { rows = 32, wide = 628 } } do
+  for _, n in ipairs { 64, 128 } do
+    gemm {
+      family = "wgmma", dtype = "bf16", layout = { "nt", "nn" }, tile = { m = few.rows, n = n },
+      dispatch = { edge = false, speed = n == 128 and few.wide or nil },
+    }
+  end
 end
 
 -- Few tiles and long k: the blocks of a cluster share a tile's k and add up through shared memory.

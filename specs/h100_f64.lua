@@ -10,25 +10,29 @@
 
 gpu "h100-sxm"
 
-local function tile(m, n, k, warp_m, stages, speed, overhead_k)
+local all = { "nn", "nt", "tn", "tt" }
+
+local function tile(layout, m, n, k, warp_m, warp_n, stages, speed, overhead_k)
   gemm {
-    family = "mma", dtype = "f64", layout = { "nn", "nt", "tn", "tt" },
-    tile = { m = m, n = n, k = k, warp = { m = warp_m, n = 32 } }, stages = stages,
+    family = "mma", dtype = "f64", layout = layout,
+    tile = { m = m, n = n, k = k, warp = { m = warp_m, n = warp_n } }, stages = stages,
     dispatch = { speed = speed, overhead_k = overhead_k },
   }
 end
 
--- Large problems: warps of 32 x 32 leave registers for two blocks on an SM, of which one computes while the other
--- waits or stores.
-tile(64, 128, 16, 32, 4, 1207, 75)
+-- Large problems: warps of 64 x 32 or 32 x 64 take 128 registers of sums, which leaves room for one set of
+-- fragments; each is loaded again behind its last product.
+tile("nn", 128, 128, 32, 32, 64, 3, 1165, 25)
+tile("nt", 128, 128, 32, 64, 32, 3, 1165, 25)
+tile({ "tn", "tt" }, 128, 128, 32, 64, 32, 3, 1140, 25)
 
--- One wave of 128 x 128 (2048^3 has 256 tiles): warps of 64 x 32 take 128 registers of sums, which leaves room for
--- one set of fragments; each is loaded again behind its last product.
-tile(128, 128, 32, 64, 3, 1110, 25)
+-- Warps of 32 x 32 leave registers for two blocks on an SM, of which one computes while the other waits or stores.
+tile({ "nn", "nt" }, 64, 128, 16, 32, 32, 4, 1150, 75)
+tile({ "tn", "tt" }, 64, 128, 16, 32, 32, 4, 1175, 75)
 
 -- Small problems: more tiles of less work.
-tile(64, 64, 16, 32, 4, 1072, 25)
-gemm { family = "mma", dtype = "f64", layout = { "nn", "nt", "tn", "tt" }, tile = { m = 32, n = 64 } }
+tile(all, 64, 64, 16, 32, 32, 4, 1072, 25)
+gemm { family = "mma", dtype = "f64", layout = all, tile = { m = 32, n = 64 } }
 
 -- Few rows: memory is the limit, so 6 stages keep enough of B in flight.
 gemm { family = "mma", dtype = "f64", layout = { "nt", "nn" }, tile = { m = 16, n = 64 }, stages = 6 }

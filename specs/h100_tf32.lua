@@ -24,6 +24,7 @@ local guarded, once = { edge = true }, { persistent = false }
 -- Both operands as the tensor cores read them.
 tile("nt", 128, 256, 3, 1122, 470, guarded)
 tile("nt", 128, 256, 4, 1081, 220, once)
+tile("nt", 128, 224, 5, 1085, 250, once)
 tile("nt", 128, 128, 7, 989, 270, once)
 tile("nt", 64, 128, 9, 860, 375, once)
 tile("nt", 64, 64, 13, 650, 400, once)
