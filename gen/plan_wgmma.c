@@ -148,15 +148,16 @@ static void choose_walk(plan_builder *b) {
   TAKE(cluster_k, CLUSTER_K, 1, NULL, "a tile's whole k in one block");
   plan_wgmma_cluster(b);
   bool split = p->cluster_k > 1;
-  if (split && (p->from_registers || p->type_acc != GG_F32))
+  if (split && p->from_registers)
     plan_refuse(b, SPEC_CLUSTER_K, "cluster",
                 "sums of %s in layout %s are not split over a cluster; use 1",
                 dtype_name(p->type_a), spec_layout_name(p->layout));
-  if (split && p->swap)
+  if (split && p->swap && p->tile_m % (8 * p->cluster_k) != 0)
     plan_refuse(b, SPEC_CLUSTER_K, "cluster",
-                "sums of D transposed (tile.m below 64) are not split over a cluster; use 1, and "
-                "dispatch.split to cut k");
-  if (split && (p->cluster_k > LARGEST_CLUSTER || p->tile_n % (8 * p->cluster_k) != 0))
+                "each of %d blocks finishes tile.m / cluster.k of %d rows, a multiple of 8; use "
+                "fewer blocks, or dispatch.split to cut k",
+                p->cluster_k, p->tile_m);
+  if (split && !p->swap && (p->cluster_k > LARGEST_CLUSTER || p->tile_n % (8 * p->cluster_k) != 0))
     plan_refuse(
         b, SPEC_CLUSTER_K, "cluster",
         "%d blocks: a cluster has at most %d, and each finishes tile.n / cluster.k columns, "
@@ -166,9 +167,6 @@ static void choose_walk(plan_builder *b) {
     plan_refuse(b, SPEC_CLUSTER_K, "cluster",
                 "blocks that share a tile take one each (pingpong takes many); use schedule = "
                 "\"cooperative\"");
-  if (split && p->type_acc != GG_F32)
-    plan_refuse(b, SPEC_CLUSTER_K, "cluster", "sums of %s are not exchanged; use 1",
-                dtype_name(p->type_acc));
   TAKE(persistent, PERSISTENT, !split, NULL,
        split ? "one tile a cluster"
              : "a block takes tile after tile: the next one's copies run during the epilogue");
@@ -178,8 +176,11 @@ static void choose_walk(plan_builder *b) {
     plan_refuse(b, SPEC_PERSISTENT, "schedule",
                 "pingpong takes tile after tile; use true, or schedule = \"cooperative\"");
   if (b->result == PLAN_OK)
-    SET(part_n, p->tile_n / p->cluster_k, split ? "%d / %d blocks" : "the whole tile", p->tile_n,
-        p->cluster_k);
+    SET(part_n, p->swap ? p->tile_n : p->tile_n / p->cluster_k,
+        !split    ? "the whole tile"
+        : p->swap ? "all of it: the blocks finish rows"
+                  : "%d / %d blocks",
+        p->tile_n, p->cluster_k);
 }
 
 static void choose_operands(plan_builder *b) {
@@ -241,7 +242,8 @@ static void choose_shared(plan_builder *b) {
   int asked = plan_asked(b, SPEC_STAGES, 0);
   int wanted = asked > 0 ? asked : 3;
   int panels = p->part_n / p->panel;
-  int all = p->swap ? p->tile_m / p->panel_m : (panels + p->chunk - 1) / p->chunk, chunks = all;
+  int all = p->swap ? p->tile_m / p->cluster_k / p->panel_m : (panels + p->chunk - 1) / p->chunk,
+      chunks = all;
   int chunk_bytes = p->groups * p->chunk * p->panel_bytes;
   if (p->persistent) {
     while (chunks > 1 && wanted * p->stage_bytes + chunks * chunk_bytes > free_bytes)
@@ -279,7 +281,7 @@ static void choose_shared(plan_builder *b) {
         p->min_blocks > 1 ? " beside the others of min_blocks" : "", range,
         p->min_blocks > 1 ? ", fewer blocks" : "");
   int partial = p->cluster_k > 1 ? p->tile_m * p->tile_n * 4 : 0;
-  SET(partial_bytes, partial, partial ? "%d x %d f32" : "none", p->tile_m, p->tile_n);
+  SET(partial_bytes, partial, partial ? "%d x %d of 4 bytes" : "none", p->tile_m, p->tile_n);
   int reused = partial + (p->persistent ? 0 : all * chunk_bytes);
   if (b->result == PLAN_OK && reused > p->stages * p->stage_bytes)
     plan_refuse(

@@ -26,8 +26,6 @@ void plan_wgmma_boxes(plan_builder *b, int operand, int extent, int parts);
  * out.
  */
 void plan_wgmma_speed(plan_builder *b, int of_tile, int side);
-/* overhead_k, where the spec leaves it out and nothing of the tile is known. */
-void plan_wgmma_overhead(plan_builder *b);
 /* Bytes of shared memory for stages and D where an SM holds so many blocks. */
 int plan_wgmma_shared(const plan_builder *b, int blocks);
 /* Are the tile's rows fewer than those of an instruction's first operand? Then D is computed

@@ -72,19 +72,14 @@ void plan_wgmma_boxes(plan_builder *b, int operand, int extent, int parts) {
            100 * (stage - l2) / stage);
 }
 
-void plan_wgmma_overhead(plan_builder *b) {
-  const kernel_plan *p = b->plan;
-  TAKE(overhead_k, OVERHEAD_K, p->persistent ? 300 : 500, NULL,
-       "to fill the ring, and to store what the next tile does not hide (measured: docs/wgmma.md)");
-}
-
 void plan_wgmma_speed(plan_builder *b, int of_tile, int side) {
   kernel_plan *p = b->plan;
   if (p->swap && !p->from_registers) {
     plan_wgmma_few_speed(b);
     return;
   }
-  plan_wgmma_overhead(b);
+  TAKE(overhead_k, OVERHEAD_K, p->persistent ? 300 : 500, NULL,
+       "to fill the ring, and to store what the next tile does not hide (measured: docs/wgmma.md)");
   bool large = p->cluster_m * p->cluster_n == LARGEST;
   if (large)
     TAKE(speed, SPEED, of_tile * PLACES / ALL_PLACES, NULL,

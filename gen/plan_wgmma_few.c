@@ -8,8 +8,10 @@
 #include "plan_wgmma.h"
 
 enum {
-  FEW_BLOCKS = 4,    /* an SM, that the plan looks for; more may be asked */
-  FEW_PRODUCER = 24, /* registers of the copying warpgroup where blocks share an SM's */
+  FEW_BLOCKS = 4, /* an SM, that the plan looks for; more may be asked */
+  /* Registers of the copying warpgroup where blocks share an SM's, without and with a part of k. */
+  FEW_PRODUCER = 24,
+  FEW_PRODUCER_PART = 32,
   /* Registers beside sums: at entry, below which ptxas refuses the instruction (C7602), and of a
    * warpgroup that computes, with all steps of an epilogue and no spill (nvcc 13.0). */
   FEW_ENTRY = 26,
@@ -19,6 +21,10 @@ enum {
 bool plan_wgmma_few_rows(const plan_builder *b) {
   enum { FIRST_ROWS = 64 };
   return b->plan->element <= 2 && plan_asked(b, SPEC_TILE_M, FIRST_ROWS) < FIRST_ROWS;
+}
+
+static int few_producer(const plan_builder *b) {
+  return plan_asked(b, SPEC_CLUSTER_K, 1) > 1 ? FEW_PRODUCER_PART : FEW_PRODUCER;
 }
 
 /* Registers at entry where an SM holds so many blocks, and of a warpgroup that computes: what the
@@ -31,13 +37,16 @@ static few_registers few_share(const plan_builder *b, int blocks) {
   enum { MOST = 232 };
   const kernel_plan *p = b->plan;
   int entry = b->gpu->registers_sm / blocks / p->threads / 8 * 8;
-  int consumer = ((p->groups + 1) * entry - FEW_PRODUCER) / p->groups / 8 * 8;
+  int consumer = ((p->groups + 1) * entry - few_producer(b)) / p->groups / 8 * 8;
   return (few_registers){entry, consumer < MOST ? consumer : MOST};
 }
 
-/* Sums of a thread, and one more instruction's where those are promoted. */
-static int few_sums(const kernel_plan *p) {
-  return (p->group_n / 64 + (p->promote_k > 0)) * p->tile_m / 2;
+/* Sums of a thread, one more instruction's where those are promoted, and those of all parts of k.
+ */
+static int few_sums(const plan_builder *b) {
+  const kernel_plan *p = b->plan;
+  int parts = plan_asked(b, SPEC_CLUSTER_K, 1), each = p->group_n / 64 * p->tile_m / 2;
+  return each + (p->promote_k > 0 ? p->tile_m / 2 : 0) + (parts > 1 ? each / parts : 0);
 }
 
 /* Registers for scales of each 128 of k, which are on their way during the products: 2 of each 8
@@ -49,9 +58,10 @@ static int few_scales(const kernel_plan *p) {
   return (a ? p->tile_m / 4 : 0) + (c ? p->group_n / 32 : 0) + POINTERS * pointers;
 }
 
-static bool few_enough(const kernel_plan *p, few_registers r) {
+static bool few_enough(const plan_builder *b, few_registers r) {
+  const kernel_plan *p = b->plan;
   return r.entry >= p->tile_m / 2 + FEW_ENTRY &&
-         r.consumer >= few_sums(p) + few_scales(p) + FEW_BESIDE;
+         r.consumer >= few_sums(b) + few_scales(p) + FEW_BESIDE;
 }
 
 /* Sums are few, so a block can do with a part of an SM's registers, as of its shared memory. Needs
@@ -60,9 +70,10 @@ void plan_wgmma_few_blocks(plan_builder *b) {
   kernel_plan *p = b->plan;
   int stages = plan_asked(b, SPEC_STAGES, 0), blocks = 1;
   int bytes = stages * (p->tile_m + p->tile_n) * 128;
-  if (plan_asked(b, SPEC_PERSISTENT, 1)) bytes += p->tile_m * p->tile_n * p->element_d;
+  if (plan_asked(b, SPEC_PERSISTENT, plan_asked(b, SPEC_CLUSTER_K, 1) == 1))
+    bytes += p->tile_m * p->tile_n * p->element_d;
   while (stages > 0 && blocks < FEW_BLOCKS && bytes <= plan_wgmma_shared(b, blocks + 1) &&
-         few_enough(p, few_share(b, blocks + 1)))
+         few_enough(b, few_share(b, blocks + 1)))
     ++blocks;
   TAKE(min_blocks, MIN_BLOCKS, blocks, "mb",
        stages > 0 ? "as many as %d stages leave room for, up to %d"
@@ -71,18 +82,18 @@ void plan_wgmma_few_blocks(plan_builder *b) {
   if (p->min_blocks == 1) return;
   plan_register_limit(b);
   few_registers r = few_share(b, p->min_blocks);
-  if (!few_enough(p, r))
+  if (!few_enough(b, r))
     plan_refuse(
         b, plan_given(b, SPEC_MIN_BLOCKS) ? SPEC_MIN_BLOCKS : SPEC_TILE_M, "registers",
         "%d blocks of %d threads leave each thread %d registers at entry and %d to compute "
         "with; %d sums beside %d others and %d sums and scales beside %d are more; use fewer",
         p->min_blocks, p->threads, r.entry, r.consumer, p->tile_m / 2, FEW_ENTRY,
-        few_sums(p) + few_scales(p), FEW_BESIDE);
+        few_sums(b) + few_scales(p), FEW_BESIDE);
   if (b->result != PLAN_OK) return;
   SET(registers, r.entry, "at entry, before setmaxnreg: all of a block's share");
-  SET(producer_registers, FEW_PRODUCER, "it only issues copies; in steps of 8");
+  SET(producer_registers, few_producer(b), "it only issues copies; in steps of 8");
   SET(consumer_registers, r.consumer, "the rest: %d x %d + %d are not more than %d x %d at entry",
-      p->groups, r.consumer, FEW_PRODUCER, p->groups + 1, r.entry);
+      p->groups, r.consumer, p->producer_registers, p->groups + 1, r.entry);
 }
 
 /* All rows of the tile at once: they are few. */
@@ -91,35 +102,25 @@ void plan_wgmma_few_panels(plan_builder *b) {
   int width = 128 / p->element_d;
   SET(panel, width, "one swizzled row of 128 bytes");
   SET(panel_swizzle, 128, "the panel's row");
-  SET(panel_m, p->tile_m, "the tile's");
-  SET(panel_bytes, p->tile_m * 128, "%d rows x 128 B", p->tile_m);
+  SET(panel_m, p->tile_m / p->cluster_k, p->cluster_k > 1 ? "%d / %d blocks" : "the tile's",
+      p->tile_m, p->cluster_k);
+  SET(panel_bytes, p->panel_m * 128, "%d rows x 128 B", p->panel_m);
   SET(chunk, p->group_n / width, "a warpgroup's %d columns", p->group_n);
 }
 
 /* Products, their reads of shared memory, and the copies through L2 run beside each other: the
  * slowest counts. 61 B a cycle is what the measured speeds of 64x64 and 64x128 come to, 3500 cycles
  * what their overhead does, and 76% of the units' rate what the fastest tile reaches
- * (docs/wgmma.md). Tiles of 8-bit types have no measured figures and the plan takes 64x64 of them
- * for faster, so that tiles of few rows must be taken so as well: else none would be chosen. */
+ * (docs/wgmma.md). The same hold for fp8, whose 64x64 has 630 per mille and 3580 cycles. */
 void plan_wgmma_few_speed(plan_builder *b) {
   enum { UNIT_FMAS = 2048, SHARED_BYTES = 128, L2_BYTES = 61, REACHED = 76, OVERHEAD = 3500 };
-  enum { PLANNED = 800, MEASURED = 628 }; /* speed of 64x64: by the plan, in specs/h100_bf16.lua */
   kernel_plan *p = b->plan;
   int products = p->tile_m * p->tile_n * p->tile_k * p->element / (2 * UNIT_FMAS);
   int reads = p->tile_n / 64 * (p->tile_k / p->inst_k) * (64 + p->tile_m) * 32 / SHARED_BYTES;
   int copies = (p->part_a > 0 ? p->part_a : p->bytes_a) + (p->part_b > 0 ? p->part_b : p->bytes_b);
   copies /= L2_BYTES;
   int slowest = copies > reads ? copies : reads;
-  int speed = 1000 * products * 100 / (REACHED * slowest);
-  if (p->element == 1) {
-    TAKE(speed, SPEED, speed * PLANNED / MEASURED, NULL,
-         "%d cycles of products a k tile beside %d of reads of shared memory and %d of copies "
-         "(%d B a cycle), over %d%%, x %d / %d, which 64x64 of bf16 is planned and measured at",
-         products, reads, copies, L2_BYTES, REACHED, PLANNED, MEASURED);
-    plan_wgmma_overhead(b);
-    return;
-  }
-  TAKE(speed, SPEED, speed, NULL,
+  TAKE(speed, SPEED, 1000 * products * 100 / (REACHED * slowest), NULL,
        "%d cycles of products a k tile beside %d of reads of shared memory and %d of copies "
        "(%d B a cycle), over %d%%: no measurement of this kernel",
        products, reads, copies, L2_BYTES, REACHED);

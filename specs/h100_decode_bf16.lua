@@ -48,3 +48,9 @@ rows(16, 64, { blocks = 2, persistent = true })
 rows(16, 128, { blocks = 2 })
 rows(32, 64, { blocks = 4 })
 rows(32, 64, { blocks = 2 })
+
+-- Two blocks a tile, each with half of k: 4096 outputs are 64 tiles, 128 blocks; 6144 are 96, of which two an SM fit.
+rows(16, 64, { cluster = { k = 2 } })
+rows(16, 64, { cluster = { k = 2 }, blocks = 2 })
+rows(32, 64, { cluster = { k = 2 } })
+rows(32, 64, { cluster = { k = 4 }, blocks = 2 })

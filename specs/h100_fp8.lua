@@ -23,7 +23,6 @@ local function tile(m, n, more)
     persistent = more.persistent,
     cluster = more.cluster,
     fast_accum = more.fast,
-    persistent = more.persistent,
     epilogue = { scale = more.scale },
     dispatch = { edge = more.edge or false, speed = more.speed, overhead_k = more.overhead_k },
   }

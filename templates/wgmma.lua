@@ -38,7 +38,7 @@ function wgmma.new(p)
   w.all_panels = p.part_n // p.panel
   w.all_chunks = (w.all_panels + p.chunk - 1) // p.chunk
   if p.swap then
-    w.all_chunks = p.tile_m // p.panel_m
+    w.all_chunks = p.tile_m // p.cluster_k // p.panel_m
     for _, name in ipairs(transposed.methods) do w[name] = transposed[name] end
     if not p.from_registers then
       for _, name in ipairs(few.methods) do w[name] = few[name] end
@@ -68,7 +68,7 @@ function wgmma:memory_map()
   local pitch = p.panel * p.element_d
   local swizzled = p.panel_swizzle > 0 and ", swizzled" or ""
   if self.split then
-    place(0, p.partial_bytes, ("then: sums of a part of k, %d x %d f32"):format(p.tile_m, p.tile_n))
+    place(0, p.partial_bytes, ("then: sums of a part of k, %d x %d %s"):format(p.tile_m, p.tile_n, p.type_acc))
   end
   place(self.d_at, p.groups * p.chunks * self.chunk_bytes, ("%sD: %d warpgroups x %d panels of %d rows x %d bytes%s")
     :format(p.persistent and "" or "then: ", p.groups, p.chunks * p.chunk, p.panel_m, pitch, swizzled))

@@ -6,7 +6,7 @@
 local names = use("names")
 local outputs = use("outputs")
 
-local few = { methods = { "store", "turned_rows", "scale_pointers", "load_factors", "promote" } }
+local few = { methods = { "store", "turned_rows", "scale_pointers", "load_factors", "promote", "first_d" } }
 
 -- 2-byte elements: stmatrix turns 8 x 8 of them, two columns of eight and up to two rows of eight at once.
 local function store_turned(w)
@@ -17,8 +17,8 @@ local function store_turned(w)
   add("unsigned r[4];")
   return lines, function(i)
     local stores = {}
-    for j = 0, p.tile_m // 8 - 1, 2 do
-      local matrices = j + 1 < p.tile_m // 8 and 4 or 2
+    for j = 0, p.panel_m // 8 - 1, 2 do
+      local matrices = j + 1 < p.panel_m // 8 and 4 or 2
       for e = 0, matrices - 1 do
         local x = 4 * j + 2 * e
         stores[#stores + 1] = ("r[%d] = %s;"):format(e, names.packed(p.type_d, w:value(i, x), w:value(i, x + 1)))
@@ -45,7 +45,7 @@ local function store_wide(w)
   end
   return lines, function(i)
     local stores = {}
-    for j = 0, p.tile_m // 8 - 1 do
+    for j = 0, p.panel_m // 8 - 1 do
       for half = 0, 1 do
         for e = 0, 1 do
           stores[#stores + 1] = ("gg_sts_%s(to%d_%d%s%s, %s);"):format(names.memory_name(p.type_d), half, e,
@@ -58,13 +58,16 @@ local function store_wide(w)
   end
 end
 
+-- First row of D that the block finishes.
+function few:first_d() return self.split and "d_m" or "m0" end
+
 -- Scales that come every 128 of k: of rows of A, two of each 8, and of columns of B, two of each 64; or one of a block
 -- of 128 x 128, in which the tile lies whole.
 function few:scale_pointers()
   local p, lines = self.p, {}
   local function pointer(o, extent, first)
-    lines[#lines + 1] = ("const float *const scales_%s = (const float *)p.scale_%s + batch * k_blocks * %s + %s;")
-      :format(o, o, extent, first)
+    lines[#lines + 1] = ("const float *const scales_%s = (const float *)p.scale_%s + batch * %s * %s + %s;")
+      :format(o, o, self.split and "k_all" or "k_blocks", extent, first)
   end
   local column = ("group * %d + %s"):format(p.group_n, self:lane_row())
   for _, side in ipairs { { "a", "m", "lane % 4 * 2" }, { "b", "n", column } } do
@@ -96,6 +99,7 @@ end
 
 function few:load_factors()
   local p, lines = self.p, {}
+  local kb = self.split and "(k_first + kb)" or "kb"
   for _, o in ipairs { "a", "b" } do
     local mn = o == "a" and "m" or "n"
     local group = p["scale_" .. o] == "group"
@@ -103,7 +107,7 @@ function few:load_factors()
       local name, at = factor[1], factor[2] > 0 and " + " .. factor[2] or ""
       local inside = group and ("first_%s%s"):format(mn, at) or mn .. "0"
       lines[#lines + 1] = ("float %s = 0.0f;"):format(name)
-      lines[#lines + 1] = ("if (%s < p.%s) gg_ldg_f32(&%s, scales_%s + kb * %s%s);"):format(inside, mn, name, o,
+      lines[#lines + 1] = ("if (%s < p.%s) gg_ldg_f32(&%s, scales_%s + %s * %s%s);"):format(inside, mn, name, o, kb,
         (group and "p." or "blocks_") .. mn, at)
     end
   end
@@ -136,7 +140,7 @@ function few:promote(i)
   return lines
 end
 
--- D, all rows of the tile at once.
+-- D, all rows at once: the tile's, or those of them that this block of a cluster finishes.
 function few:store()
   local p, lines = self.p, {}
   local function add(text) lines[#lines + 1] = text end
@@ -158,8 +162,9 @@ function few:store()
   add("if (in_group == 0) {")
   for panel = 0, p.chunk - 1 do
     local n = ("n0 + group * %d%s"):format(p.group_n, panel > 0 and " + " .. panel * p.panel or "")
-    add(("  if (m0 < p.m && %s < p.n)"):format(n))
-    add(("    gg_tma_store_3d(&p.map_d, staged + %d * PANEL_BYTES, (int)(%s), (int)m0, (int)batch);"):format(panel, n))
+    add(("  if (%s < p.m && %s < p.n)"):format(self:first_d(), n))
+    add(("    gg_tma_store_3d(&p.map_d, staged + %d * PANEL_BYTES, (int)(%s), (int)%s, (int)batch);"):format(panel, n,
+      self:first_d()))
   end
   add("  gg_bulk_commit();")
   add("}")
@@ -172,8 +177,8 @@ function few:turned_rows()
   local d = names.memory_name(p.type_d)
   local chunk = 16 // p.element_d -- elements
   return {
-    ("for (int d_at = warp; d_at < %d; d_at += 4) {"):format(p.tile_m),
-    "  const gg_i64 d_row = m0 + d_at;",
+    ("for (int d_at = warp; d_at < %d; d_at += 4) {"):format(p.panel_m),
+    ("  const gg_i64 d_row = %s + d_at;"):format(self:first_d()),
     ("  const gg_i64 d_column = n0 + group * %d;"):format(p.group_n),
     "  const gg_i64 left = d_row < p.m ? p.n - d_column : 0;",
     "  " .. outputs.pointer(p, "d", "d_row", "d_column"),

@@ -27,45 +27,51 @@ end
 function store:first_row() return self.pingpong and "" or ("group * %d + "):format(self.rows) end
 function store:first_column() return self.split and "d_n" or "n0" end
 
--- Every block writes its sums for the others, then adds up those of its own columns.
+-- Every block writes its sums for the others, then adds up those of its own columns, or rows of a tile of few.
 function store:sum_parts()
   local p, lines = self.p, {}
   local function add(text) lines[#lines + 1] = text end
   local threads = 128 * p.groups
   local row = 16 * threads -- bytes between quads of accumulators
-  local quads, part = self.count // 4, p.part_n // 8
+  local mine = p.swap and p.panel_m or p.part_n -- of an instruction's columns
+  local quads, part = self.count // 4, mine // 8
+  local whole = p.type_acc == "s32" -- whose bits travel as f32
+  local T, zero = names.c_type(p.type_acc), names.zero(p.type_acc)
   add("// a thread's sums lie in quads, each quad beside those of the other threads")
   add("const unsigned mine = (unsigned)(group * 128 + in_group) * 16;")
   add(("gg_bar_sync(STORE, %d); // the ring is spent: sums take its place"):format(threads))
   for i = 0, self.blocks - 1 do
     for q = 0, quads - 1 do
-      add(("gg_sts_f32x4(mine + %d, acc%d[%d], acc%d[%d], acc%d[%d], acc%d[%d]);"):format((i * quads + q) * row, i,
-        4 * q, i, 4 * q + 1, i, 4 * q + 2, i, 4 * q + 3))
+      local sums = {}
+      for e = 0, 3 do sums[#sums + 1] = ("%sacc%d[%d]"):format(whole and "(unsigned)" or "", i, 4 * q + e) end
+      add(("gg_sts_%sx4(mine + %d, %s);"):format(whole and "u32" or "f32", (i * quads + q) * row,
+        table.concat(sums, ", ")))
     end
   end
   add("gg_cluster_arrive();")
   add("gg_cluster_wait();")
-  for i = 0, self.blocks - 1 do add(("float sum%d[%d];"):format(i, p.part_n // 2)) end
+  for i = 0, self.blocks - 1 do add(("%s sum%d[%d];"):format(T, i, mine // 2)) end
   for i = 0, self.blocks - 1 do
-    for x = 0, p.part_n // 2 - 1, 4 do
-      add(("sum%d[%d] = sum%d[%d] = sum%d[%d] = sum%d[%d] = 0.0f;"):format(i, x, i, x + 1, i, x + 2, i, x + 3))
+    for x = 0, mine // 2 - 1, 4 do
+      add(("sum%d[%d] = sum%d[%d] = sum%d[%d] = sum%d[%d] = %s;"):format(i, x, i, x + 1, i, x + 2, i, x + 3, zero))
     end
   end
-  add("float x0, x1, x2, x3;")
   add(("for (unsigned source = 0; source < %d; ++source) {"):format(p.cluster_k))
+  add("  float x0, x1, x2, x3;")
   add(("  const unsigned from = gg_mapa(mine + rank * %d, source);"):format(part * row))
   for i = 0, self.blocks - 1 do
     for q = 0, part - 1 do
       add(("  gg_ld_cluster_f32x4(&x0, &x1, &x2, &x3, from + %d);"):format((i * quads + q) * row))
       for e = 0, 3 do
         local sum = ("sum%d[%d]"):format(i, 4 * q + e)
-        add(("  %s = gg_add_f32(%s, x%d);"):format(sum, sum, e))
+        local x = (whole and "(int)gg_as_u32(x%d)" or "x%d"):format(e)
+        add(("  %s = gg_add_%s(%s, %s);"):format(sum, p.type_acc, sum, x))
       end
     end
   end
   add("}")
   add("gg_cluster_arrive();")
-  add(("const gg_i64 d_n = n0 + rank * %d;"):format(p.part_n))
+  add(("const gg_i64 d_%s = %s0 + rank * %d;"):format(p.swap and "m" or "n", p.swap and "m" or "n", mine))
   return lines
 end
 

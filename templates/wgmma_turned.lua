@@ -22,7 +22,7 @@ end
 function turned:lane_columns(j, e)
   local sums = {}
   for i = 0, self.blocks - 1 do
-    for half = 0, 1 do sums[#sums + 1] = ("acc%d[%d]"):format(i, 4 * j + 2 * half + e) end
+    for half = 0, 1 do sums[#sums + 1] = self:out(i, 4 * j + 2 * half + e) end
   end
   return sums
 end
@@ -89,9 +89,10 @@ function turned:apply(what)
   if not any then return lines end
   local function add(list) for _, line in ipairs(list) do lines[#lines + 1] = "  " .. line end end
   if self.bits then add { "float x;" } end
+  local octets = p.tile_m // p.cluster_k // 8 -- of rows that this block finishes
   local columns = steps.has_columns(p) and (what.rest or what.scale)
   if not (columns or steps.has_rows(p) or #matrices(p, what) > 0 or what.rest and p.absmax) then -- the same everywhere
-    for j = 0, p.tile_m // 8 - 1 do
+    for j = 0, octets - 1 do
       for e = 0, 1 do
         for _, acc in ipairs(self:lane_columns(j, e)) do names.append(lines, one(self, what, acc, 0)) end
       end
@@ -114,7 +115,7 @@ function turned:apply(what)
       add(steps.column(p, tostring(v), ("(column + %d)"):format(v), ("%d < left"):format(v)))
     end
   end
-  for j = 0, p.tile_m // 8 - 1 do
+  for j = 0, octets - 1 do
     for e = 0, 1 do
       local at = 8 * j + e
       if steps.has_rows(p) then
@@ -132,7 +133,7 @@ function turned:apply(what)
     end
   end
   lines = declared({
-    { "row", "m0 + lane % 4 * 2" },
+    { "row", (self.split and "d_m" or "m0") .. " + lane % 4 * 2" },
     { "column", ("n0 + group * %d + %s"):format(p.group_n, self:lane_row()) },
     { "rows", "p.m - row" },
     { "left", "p.n - column" },

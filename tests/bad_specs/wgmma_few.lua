@@ -4,7 +4,7 @@ gemm { family = "wgmma", dtype = "bf16", layout = "nt", tile = { m = 12 } }
 gemm { family = "wgmma", dtype = "bf16", layout = "nt", tile = { m = 16, n = 96 } }
 gemm { family = "wgmma", dtype = "bf16", layout = "tn", tile = { m = 16 } }
 gemm { family = "wgmma", dtype = "bf16", layout = "nt", tile = { m = 16 }, schedule = "pingpong" }
-gemm { family = "wgmma", dtype = "bf16", layout = "nt", tile = { m = 16 }, cluster = { k = 2 } }
+gemm { family = "wgmma", dtype = "bf16", layout = "nt", tile = { m = 16 }, cluster = { k = 4 } }
 gemm { family = "wgmma", dtype = "bf16", layout = "nt", tile = { m = 8 }, cluster = { n = 2 } }
 gemm { family = "wgmma", dtype = { a = "s8" }, layout = "nt", tile = { m = 40 } }
 gemm { family = "wgmma", dtype = "tf32", layout = "nt", tile = { m = 16 } }
@@ -25,7 +25,7 @@ gemm {
 --! | wgmma_few.lua:4: error: tile.n: 96 is not a multiple of 64 up to 256 (wgmma's rows are columns of B); use 128 [tile-multiple]
 --! | wgmma_few.lua:5: error: tile.m: A is contiguous in m (layout tn): its rows of 128 bytes are 64 of m; use 64 [tile-multiple]
 --! | wgmma_few.lua:6: error: schedule: warpgroups share the columns of a tile of 16 rows (tile.m below 64); leave it out [schedule]
---! | wgmma_few.lua:7: error: cluster.k: sums of D transposed (tile.m below 64) are not split over a cluster; use 1, and dispatch.split to cut k [cluster]
+--! | wgmma_few.lua:7: error: cluster.k: each of 4 blocks finishes tile.m / cluster.k of 16 rows, a multiple of 8; use fewer blocks, or dispatch.split to cut k [cluster]
 --! | wgmma_few.lua:8: error: tile.m: each of 2 blocks copies tile.m / 2 rows of A, a multiple of 8; use 16 [cluster]
 --! | wgmma_few.lua:9: error: tile.m: 40 columns are none of an instruction of s8, which has 8, 16, 24, 32 or 48; use 48 [tile-multiple]
 --! | wgmma_few.lua:10: error: tile.m: 16 is not a multiple of 64 up to 256 (wgmma); use 128 [tile-multiple]

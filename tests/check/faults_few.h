@@ -9,6 +9,7 @@
 #define FEW       "wgmma_f16_nn full"         /* 24 x 128, two warpgroups of 64 columns */
 #define FEW_BYTES "wgmma_e4m3_b_e5m2_nt full" /* 16 x 128, scales of both each 128 of k */
 #define FEW_WHOLE "wgmma_s8_d_f32_nt full"    /* 8 x 64, several blocks an SM */
+#define FEW_PARTS "wgmma_u8_nt full"          /* 16 x 64, two blocks a tile */
 
 static const seeded_fault few_faults[] = {
     {"few rows: operands in each other's place", FEW,
@@ -61,6 +62,15 @@ static const seeded_fault few_faults[] = {
     {"few rows: columns of 4 bytes stored to each other's banks", FEW_WHOLE,
      "const int chunk = warp % 2 * 4 + lane / 16;", "const int chunk = warp % 2 * 4;", 1,
      "wrong-value race uninitialised", NULL, NULL, 0},
+    {"few rows: both blocks of a tile store the same rows", FEW_PARTS, "d_m = m0 + rank * 8",
+     "d_m = m0 + rank * 0", 1, "wrong-value race", NULL, NULL, 0},
+    {"few rows: both blocks add up the same rows", FEW_PARTS, "gg_mapa(mine + rank * 2048, source)",
+     "gg_mapa(mine + rank * 0, source)", 1, "wrong-value", NULL, NULL, 0},
+    {"few rows: bits of a whole sum taken for a number", FEW_PARTS, "(int)gg_as_u32(x1)", "(int)x1",
+     1, "wrong-value", NULL, NULL, 0},
+    {"few rows: sums read before the other block has written them", FEW_PARTS,
+     "      gg_cluster_arrive();\n      gg_cluster_wait();\n", "      gg_cluster_arrive();\n", 1,
+     "race missing-wait barrier deadlock uninitialised", NULL, NULL, 0},
 };
 
 #endif

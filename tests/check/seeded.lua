@@ -83,3 +83,7 @@ gemm {
   family = "mma", dtype = "f16", layout = "nn", tile = { m = 32, n = 32, k = 128, warp = { m = 16, n = 32 } },
   stages = 3, unroll = { k = 2, stages = true }, allow = { "rolled-loop", "tile-k-large" },
 }
+gemm {
+  family = "wgmma", dtype = { a = "u8" }, layout = "nt", tile = { m = 16, n = 64 }, stages = 3, cluster = { k = 2 },
+  dispatch = alone,
+}
