@@ -85,8 +85,13 @@ mma_registers plan_mma_registers(const plan_builder *b, const mma_tile *t, int f
     r.other += 2 * r.fragments + (plan_has_parts(p) ? 24 : -16);
     if (r.accumulators > 32) r.other += (r.accumulators - 32) / 2;
   }
-  /* Fitted: a ring that is written out, where one set of f64 is all that there is room for. */
-  if (plan_asked(b, SPEC_UNROLL_STAGES, 0) && p->type_a == GG_F64 && fragments == 1) r.other += 12;
+  /* A ring that is written out: loops in it where one set of f64 is all that there is room for,
+   * bytes that are sorted in each stage. */
+  if (plan_asked(b, SPEC_UNROLL_STAGES, 0) && b->variant != VARIANT_NARROW) {
+    bool loops = plan_asked(b, SPEC_UNROLL_K, 0) > 0;
+    if (loops && p->type_a == GG_F64 && fragments == 1) r.other += 12;
+    if (sorts(p)) r.other += 4;
+  }
   r.total = r.accumulators + r.fragments + r.staged + r.other;
   return r;
 }
