@@ -43,13 +43,16 @@ static int written_steps(const kernel_plan *p) {
 /* Scales of each part of k: of a lane's rows and columns of D, or one of the block of 128. */
 static int scale_loads(const kernel_plan *p) {
   const int scaling[] = {p->scale_a, p->scale_b};
-  const int held[] = {p->warp_m / 8, p->warp_n / 4};
+  bool wgmma = p->family == FAMILY_WGMMA, few = wgmma && p->swap;
+  const int held[] = {few     ? p->tile_m / 4
+                      : wgmma ? p->group_m / 32
+                              : p->warp_m / 8,
+                      few ? p->group_n / 32 : p->warp_n / 4};
   int loads = 0;
   if (p->promote_k == 0) return 0;
   for (int i = 0; i < 2; ++i) {
     if (scaling[i] == GG_SCALING_BLOCK) loads += 1;
-    if (scaling[i] == GG_SCALING_GROUP)
-      loads += p->family == FAMILY_WGMMA ? p->group_m / 32 : held[i];
+    if (scaling[i] == GG_SCALING_GROUP) loads += held[i];
   }
   return loads;
 }

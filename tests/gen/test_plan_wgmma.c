@@ -2,6 +2,7 @@
 #include "unit.h"
 
 #include "plan.h"
+#include "plan_model.h"
 
 typedef struct setting {
   spec_field field;
@@ -240,12 +241,14 @@ static void wgmma_few_rows_in_parts_of_k(void **state) {
 static void wgmma_few_rows_of_bytes(void **state) {
   (void)state;
   static const struct {
-    int type, tile_m, scale_a, scale_b, promote_k, blocks;
+    int type, tile_m, scale_a, scale_b, promote_k, blocks, loads; /* of scales, a lane */
   } cases[] = {
-      {GG_E4M3, 16, GG_SCALING_NONE, GG_SCALING_NONE, 128, 4},
-      {GG_E5M2, 40, GG_SCALING_GROUP, GG_SCALING_GROUP, 128, 4}, /* 40 + 10 + 2 + 8 + 36 <= 104 */
-      {GG_E4M3, 48, GG_SCALING_GROUP, GG_SCALING_GROUP, 128, 3}, /* 48 + 12 + 2 + 8 + 36 > 104 */
-      {GG_S8, 24, GG_SCALING_NONE, GG_SCALING_NONE, 0, 4},
+      {GG_E4M3, 16, GG_SCALING_NONE, GG_SCALING_NONE, 128, 4, 0},
+      {GG_E5M2, 40, GG_SCALING_GROUP, GG_SCALING_GROUP, 128, 4,
+       12}, /* 40 + 10 + 2 + 8 + 36 <= 104 */
+      {GG_E4M3, 48, GG_SCALING_GROUP, GG_SCALING_GROUP, 128, 3,
+       14}, /* 48 + 12 + 2 + 8 + 36 > 104 */
+      {GG_S8, 24, GG_SCALING_NONE, GG_SCALING_NONE, 0, 4, 0},
   };
   kernel_plan p;
   for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
@@ -265,6 +268,7 @@ static void wgmma_few_rows_of_bytes(void **state) {
     assert_int_equal(p.tile_k, 128);
     assert_int_equal(p.promote_k, cases[i].promote_k);
     assert_int_equal(p.min_blocks, cases[i].blocks);
+    assert_int_equal(plan_model(&p).scale_loads, cases[i].loads);
     plan_free(&p);
   }
 }
