@@ -143,7 +143,7 @@ $ end
     }
     ${steps.finish(p)}
 $ if p.path_d == "tma" then
-    if (in_group == 0) gg_bulk_wait_0();
+    if (in_group == 0) gg_bulk_wait_read_0(); // shared memory must last until then; the stores end with the grid
 $ end
 $ if split then
     gg_cluster_wait(); // the others have read this block's sums

@@ -160,8 +160,10 @@ static const seeded_fault faults[] = {
     {"panel written while its last store is read", WGMMA,
      "      if (in_group == 0) gg_bulk_wait_read_0();\n", "", 1, "missing-wait", "gg_stmatrix_x4",
      NULL, 0},
-    {"exit with a store in flight", WGMMA, "    if (in_group == 0) gg_bulk_wait_0();\n", "", 1,
-     "unfinished", NULL, NULL, 0},
+    {"exit with a store in flight", WGMMA,
+     "    if (in_group == 0) gg_bulk_wait_read_0(); // shared memory must last until then; the "
+     "stores end with the grid\n",
+     "", 1, "unfinished", NULL, NULL, 0},
     {"stores not committed", WGMMA, "        gg_bulk_commit();\n", "", 0, "missing-wait unfinished",
      NULL, NULL, 0},
     {"stage released one block of products early", WGMMA, "gg_wgmma_wait_1();",

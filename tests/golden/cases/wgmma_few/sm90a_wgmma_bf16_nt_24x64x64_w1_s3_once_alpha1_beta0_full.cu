@@ -234,8 +234,8 @@ static __device__ __forceinline__ void gg_bulk_commit(void) {
   asm volatile("cp.async.bulk.commit_group;" : : : "memory");
 }
 
-static __device__ __forceinline__ void gg_bulk_wait_0(void) {
-  asm volatile("cp.async.bulk.wait_group 0;" : : : "memory");
+static __device__ __forceinline__ void gg_bulk_wait_read_0(void) {
+  asm volatile("cp.async.bulk.wait_group.read 0;" : : : "memory");
 }
 
 #endif // GEMMGEN_EMULATE
@@ -369,7 +369,7 @@ void sm90a_wgmma_bf16_nt_24x64x64_w1_s3_once_alpha1_beta0_full(const __grid_cons
         gg_bulk_commit();
       }
     }
-    if (in_group == 0) gg_bulk_wait_0();
+    if (in_group == 0) gg_bulk_wait_read_0(); // shared memory must last until then; the stores end with the grid
   }
 }
 

@@ -235,10 +235,6 @@ static __device__ __forceinline__ void gg_bulk_commit(void) {
   asm volatile("cp.async.bulk.commit_group;" : : : "memory");
 }
 
-static __device__ __forceinline__ void gg_bulk_wait_0(void) {
-  asm volatile("cp.async.bulk.wait_group 0;" : : : "memory");
-}
-
 #endif // GEMMGEN_EMULATE
 
 // ---- 4  Kernel ------------------------------------------------------------------------------
@@ -389,7 +385,7 @@ void sm90a_wgmma_e4m3_b_e5m2_nt_64x32x128_w1_s3_alpha1_beta0_full(const __grid_c
         gg_bulk_commit();
       }
     }
-    if (in_group == 0) gg_bulk_wait_0();
+    if (in_group == 0) gg_bulk_wait_read_0(); // shared memory must last until then; the stores end with the grid
   }
 }
 

@@ -250,10 +250,6 @@ static __device__ __forceinline__ void gg_bulk_commit(void) {
   asm volatile("cp.async.bulk.commit_group;" : : : "memory");
 }
 
-static __device__ __forceinline__ void gg_bulk_wait_0(void) {
-  asm volatile("cp.async.bulk.wait_group 0;" : : : "memory");
-}
-
 #endif // GEMMGEN_EMULATE
 
 // ---- 4  Kernel ------------------------------------------------------------------------------
@@ -690,7 +686,7 @@ void sm90a_wgmma_tf32_tn_64x128x32_w1_s3_alpha1_beta0_full(const __grid_constant
         gg_bulk_commit();
       }
     }
-    if (in_group == 0) gg_bulk_wait_0();
+    if (in_group == 0) gg_bulk_wait_read_0(); // shared memory must last until then; the stores end with the grid
   }
 }
 
