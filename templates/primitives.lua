@@ -99,6 +99,10 @@ define("gg_fence_mbarrier_init", {}, [[
 static __device__ __forceinline__ void gg_fence_mbarrier_init(void) {
   asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
 }]])
+define("gg_prefetch_tensormap", {}, [[
+static __device__ __forceinline__ void gg_prefetch_tensormap(const gg_tensor_map *map) {
+  asm volatile("prefetch.tensormap [%0];" : : "l"(map) : "memory");
+}]])
 define("gg_mbar_arrive", { "gg_shared" }, [[
 static __device__ __forceinline__ void gg_mbar_arrive(unsigned off) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" : : "r"(gg_shared(off)) : "memory");

@@ -34,6 +34,10 @@ $ end
 
   // -- Barriers: full[s] counts the bytes of stage s, empty[s] the warpgroups that have read it${w.shared and ", in " .. w:peers() .. " blocks" or ""}
   if (tid == 0) {
+    gg_prefetch_tensormap(&p.map_a);
+$ if p.path_b == "tma" then
+    gg_prefetch_tensormap(&p.map_b);
+$ end
     for (int s = 0; s < ${p.stages}; ++s) {
       gg_mbar_init(FULL_AT + 8 * s, ${w:writers()});
       gg_mbar_init(EMPTY_AT + 8 * s, ${w:readers()});
