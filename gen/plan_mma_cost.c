@@ -238,9 +238,14 @@ void plan_mma_cost(plan_builder *b) {
   kernel_plan *p = b->plan;
   bool narrow = b->variant == VARIANT_NARROW;
   int side = 2 * p->tile_m * p->tile_n / (p->tile_m + p->tile_n), best = best_speed(b);
-  TAKE(speed, SPEED, best * side / (side + 16) * (narrow ? 2 : 5) / 5, NULL,
-       "%d x %d / (%d + 16): larger tiles read shared memory and L2 less%s", best, side, side,
-       narrow ? "; 2/5 for copies of one element" : "");
+  int speed = best * side / (side + 16), asked = plan_asked(b, SPEC_SPEED, 0);
+  if (narrow && asked > 0)
+    SET(speed, asked * 2 / 5 > 0 ? asked * 2 / 5 : 1,
+        "2/5 of the %d that the spec states of wide copies", asked);
+  else
+    TAKE(speed, SPEED, narrow ? speed * 2 / 5 : speed, NULL,
+         "%d x %d / (%d + 16): larger tiles read shared memory and L2 less%s", best, side, side,
+         narrow ? "; 2/5 for copies of one element" : "");
   SET(wave_loss, 100, "an idle SM's time is lost");
   TAKE(overhead_k, OVERHEAD_K, p->tile_k * (p->stages + 3), NULL,
        "%d k tiles to fill the ring, about 3 to store", p->stages);

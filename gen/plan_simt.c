@@ -380,10 +380,18 @@ static void rank(plan_builder *b) {
   double slots = (single_a ? 1.0 / p->tile_n : 0) + (single_b ? 1.0 / p->tile_m : 0);
   double copies = 8 * slots * rate / 128;
   int speed = (int)(1000 / (1 + wait + copies) + 0.5);
-  TAKE(speed, SPEED, plan_core_speed(b, speed), NULL,
-       "1000 / (1 + %.2f + %.2f) of CUDA cores: FMAs wait for fragments, and for copies of single "
-       "elements",
-       wait, copies);
+  int planned = plan_core_speed(b, speed), asked = plan_asked(b, SPEC_SPEED, planned);
+  if (b->variant == VARIANT_NARROW && asked > planned) /* what a spec states is of wide copies */
+    SET(speed, planned,
+        "1000 / (1 + waits and copies of single elements): the %d that the spec states is of wide "
+        "copies",
+        asked);
+  else
+    TAKE(
+        speed, SPEED, planned, NULL,
+        "1000 / (1 + %.2f + %.2f) of CUDA cores: FMAs wait for fragments, and for copies of single "
+        "elements",
+        wait, copies);
   SET(wave_loss, 100, "an idle SM's time is lost");
   TAKE(overhead_k, OVERHEAD_K, 80, NULL, "to fill the ring and to store, 40 to 100 as measured");
 }

@@ -50,14 +50,14 @@ local nt = "nt"
 tile(128, 208, 4, 987, 425, { layout = nt, schedule = "pingpong" })
 tile(128, 224, 4, 945, 325, { layout = nt })
 tile(128, 192, 5, 985, 425, { layout = nt, persistent = false })
-tile(128, 192, 5, 1000, 430, { layout = nt, persistent = false, cluster = { m = 2 } })
+tile(128, 192, 5, 975, 350, { layout = nt, persistent = false, cluster = { m = 2 } })
 tile(192, 200, 4, 986, 400, { layout = nt, persistent = false })
 tile(128, 96, 8, 860, 525, { layout = nt, persistent = false })
 tile(128, 64, 9, 800, 600, { layout = nt, persistent = false })
 tile(64, 96, 10, 684, 625, { layout = nt, persistent = false })
 
 -- Pairs of blocks share B by multicast: where tiles are small and k is long, L2 is the limit.
-tile(128, 128, 5, 975, 500, { layout = nt, schedule = "pingpong", cluster = { m = 2 } })
+tile(128, 128, 5, 960, 420, { layout = nt, schedule = "pingpong", cluster = { m = 2 } })
 
 -- Up to 4 rows (decoding): B is read once, as fast as memory gives it.
 for _, rows in ipairs { 1, 2, 4 } do
@@ -67,7 +67,7 @@ end
 -- Up to 64 rows: the tensor cores compute D transposed, with columns of B as an instruction's 64 rows. Memory is the
 -- limit, so speed is the plan's (docs/wgmma.md, "Few rows"); of 128 columns a quarter more: where their blocks are
 -- at most half as many as SMs they are launched early (docs/launching.md).
-for _, few in ipairs { { rows = 16, wide = 348 }, { rows = 32, wide = 628 } } do
+for _, few in ipairs { { rows = 16, wide = 348 }, { rows = 32, wide = 600 } } do
   for _, n in ipairs { 64, 128 } do
     gemm {
       family = "wgmma", dtype = "f16", layout = { "nt", "nn" }, tile = { m = few.rows, n = n },

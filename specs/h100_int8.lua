@@ -45,6 +45,12 @@ gemm {
 
 -- Few rows (decoding: up to 32 tokens): D is computed transposed (docs/wgmma.md, "Few rows"). speed is left to the
 -- plan: memory is the limit.
-for _, tile in ipairs { { m = 16, n = 64 }, { m = 16, n = 128 }, { m = 32, n = 64 }, { m = 32, n = 128 } } do
-  gemm { family = "wgmma", dtype = { a = "s8" }, layout = "nt", tile = tile, dispatch = { edge = false } }
+for _, n in ipairs { 64, 128 } do
+  for _, m in ipairs { 16, 32 } do
+    gemm {
+      family = "wgmma", dtype = { a = "s8" }, layout = "nt", tile = { m = m, n = n },
+      -- 32 x 128: planned 502, which is ahead of 64 x 64 at m = 128
+      dispatch = { edge = false, speed = m == 32 and n == 128 and 440 or nil },
+    }
+  end
 end
