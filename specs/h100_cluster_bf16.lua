@@ -1,4 +1,4 @@
--- Clusters that share tiles by TMA multicast, beside the same kernels without: to be timed on your card.
+-- Clusters that share tiles by TMA multicast, beside the same kernels without.
 --
 -- Try:  gemmgen explain specs/h100_cluster_bf16.lua        bytes through L2 a stage: part_a and part_b
 --       gemmgen specs/h100_cluster_bf16.lua -o out/        build out/ with CUDA, then
@@ -6,9 +6,9 @@
 --
 -- cluster = { m = 2 }: two blocks, one above the other, need the same tile of B. Each copies half of it and
 -- multicasts that half to both, so that B comes through L2 once instead of twice. cluster = { n = 2 } shares A in
--- the same way; 2 x 2 both. These kernels have run on the emulated GPU only: speed and overhead_k of a tile alone
--- are measured (specs/h100_bf16.lua), those of clusters left to the plan, which takes a cluster of 2 to be as fast
--- as its tile. Copy into a spec of yours what wins on your card.
+-- the same way; 2 x 2 both. speed and overhead_k of a tile alone are measured (specs/h100_bf16.lua), those of clusters
+-- left to the plan, which takes a cluster of 2 to be as fast as its tile; what an H200 says: docs/wgmma.md, "Clusters".
+-- Copy into a spec of yours what wins on your card.
 
 gpu "h100-sxm"
 

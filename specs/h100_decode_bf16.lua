@@ -8,9 +8,8 @@
 -- (docs/wgmma.md, "Few rows"). Such a call reads the weights once and is bound by that; a tile of 64 rows would
 -- copy and multiply rows that are not there, and hold fewer stages of weights.
 --
--- These kernels have run on the emulated GPU only. `speed` is left to the plan, from the bytes and instructions of
--- a k tile. They stand in a spec of their own, so that what was measured in h100_bf16.lua is chosen as before:
--- give both tables to a context where both kinds of calls come.
+-- `speed` is left to the plan, from the bytes and instructions of a k tile. h100_bf16.lua has the tiles that an H200
+-- found fastest; here are others to be tried.
 
 gpu "h100-sxm"
 

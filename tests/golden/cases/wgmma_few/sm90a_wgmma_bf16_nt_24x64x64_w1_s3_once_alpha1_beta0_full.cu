@@ -107,6 +107,10 @@ static __device__ __forceinline__ unsigned gg_shfl_sync_idx_u32(unsigned x, int 
   return y;
 }
 
+static __device__ __forceinline__ void gg_prefetch_tensormap(const gg_tensor_map *map) {
+  asm volatile("prefetch.tensormap [%0];" : : "l"(map) : "memory");
+}
+
 // Address of byte `off` of the block's dynamic shared memory, in the shared window.
 static __device__ __forceinline__ unsigned gg_shared(unsigned off) {
   return (unsigned)__cvta_generic_to_shared(gg_shared_bytes) + off;
@@ -258,6 +262,8 @@ void sm90a_wgmma_bf16_nt_24x64x64_w1_s3_once_alpha1_beta0_full(const __grid_cons
 
   // -- Barriers: full[s] counts the bytes of stage s, empty[s] the warpgroups that have read it
   if (tid == 0) {
+    gg_prefetch_tensormap(&p.map_a);
+    gg_prefetch_tensormap(&p.map_b);
     for (int s = 0; s < 3; ++s) {
       gg_mbar_init(FULL_AT + 8 * s, 1);
       gg_mbar_init(EMPTY_AT + 8 * s, 1);
