@@ -34,8 +34,8 @@ gemm {
 
 -- Around 1024^3: with half the tile there is one for each SM, and two warp groups share the k of each
 -- tile so that an SM still has 8 warps.
--- speed of nn and tt: 97 % of the plan's, so that 128 x 128 is taken where its last wave is up to 3 % emptier; at 8192^3
--- it is 10 % faster.
+-- speed of nn and tt: 97 % of the plan's, so that 128 x 128 is taken where its last wave is up to 3 % emptier; at
+-- 8192^3 it is 10 % faster.
 for _, layout in ipairs { "nn", "nt", "tn", "tt" } do
   local tall = layout == "tt"
   gemm {
