@@ -184,10 +184,15 @@ static double tiles_along(gg_i64 extent, int tile, int cluster) {
   return cluster > 1 ? ceil(tiles / cluster) * cluster : tiles;
 }
 
+double ggi_row_ns(const gg_kernel *row, const ggi_call *call, const gg_device_info *device,
+                  double ns) {
+  double outputs = (double)call->m * (double)call->n * (double)call->batch;
+  return outputs > 0 ? ns * device->sms * row->sm_gflops / (2000 * outputs) : 0;
+}
+
 /* The time of A, B and D, each once, in the unit of ggi_row_time; 0: nothing is known of it. */
 static double memory_time(const gg_kernel *r, const ggi_call *c, const gg_device_info *device) {
-  double outputs = (double)c->m * (double)c->n * (double)c->batch;
-  if (r->copy_gbs <= 0 || r->sm_gflops <= 0 || outputs <= 0) return 0;
+  if (r->copy_gbs <= 0) return 0;
   const double elements[3] = {(double)c->m * (double)c->k, (double)c->k * (double)c->n,
                               (double)c->m * (double)c->n};
   const int bytes[3] = {ggi_dtype_bytes(c->type_a), ggi_dtype_bytes(c->type_b),
@@ -199,7 +204,7 @@ static double memory_time(const gg_kernel *r, const ggi_call *c, const gg_device
     double times = again ? (double)((c->m + r->tile_m - 1) / r->tile_m) : 1;
     sum += elements[i] * bytes[i] * times * (shared ? 1 : (double)c->batch);
   }
-  return sum / r->copy_gbs * device->sms * r->sm_gflops / (2000 * outputs);
+  return ggi_row_ns(r, c, device, sum / r->copy_gbs);
 }
 
 /* Blocks of the grid before persistence, padding included. */
@@ -221,18 +226,21 @@ static double own_time(const gg_kernel *r, const ggi_call *call, const gg_device
   return ((double)call->k + overhead) / speed * (1 - loss + loss / share);
 }
 
+static bool starts_early(const gg_kernel *r, const ggi_call *call, const gg_device_info *device,
+                         double own, double memory) {
+  return r->programmatic && (2 * memory <= own || 2 * grid_blocks(r, call) <= device->sms);
+}
+
 bool ggi_row_early(const gg_kernel *row, const ggi_call *call, const gg_device_info *device) {
-  return row->programmatic && (2 * memory_time(row, call, device) <= own_time(row, call, device) ||
-                               2 * grid_blocks(row, call) <= device->sms);
+  return starts_early(row, call, device, own_time(row, call, device),
+                      memory_time(row, call, device));
 }
 
 double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_info *device) {
   double own = own_time(row, call, device);
   double memory = memory_time(row, call, device), larger = own > memory ? own : memory;
-  double outputs = (double)call->m * (double)call->n * (double)call->batch;
-  double gap = ggi_row_early(row, call, device) || outputs <= 0
-                   ? 0
-                   : LAUNCH_GAP_NS * device->sms * row->sm_gflops / (2000 * outputs);
+  bool early = starts_early(row, call, device, own, memory);
+  double gap = early ? 0 : ggi_row_ns(row, call, device, LAUNCH_GAP_NS);
   /* Smooth, so that of kernels that all wait for memory the one with less to do comes first. */
   return larger > 0 ? gap + larger * pow(pow(own / larger, 4) + pow(memory / larger, 4), 0.25) : 0;
 }

@@ -65,6 +65,10 @@ bool ggi_row_runs(const gg_kernel *row, int emulated, const gg_device_info *devi
  * the expression at gg_kernel.speed. m, n and batch are at least 1. */
 double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_info *device);
 
+/* Nanoseconds in the unit of ggi_row_time, by gg_kernel.sm_gflops; 0 where that is unknown. */
+double ggi_row_ns(const gg_kernel *row, const ggi_call *call, const gg_device_info *device,
+                  double ns);
+
 /* Is it launched while the kernel before ends, where it may be (gg_kernel.programmatic)? Not where
  * memory is the limit, unless both kernels' blocks fit side by side (docs/launching.md). */
 bool ggi_row_early(const gg_kernel *row, const ggi_call *call, const gg_device_info *device);

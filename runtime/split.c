@@ -110,9 +110,7 @@ bool ggi_split_find(const gg_kernel_table *const *tables, size_t count, const gg
     applies = true; /* and for all further numbers of parts: each begins at a k tile */
     one.reduce = split->reduce ? split->reduce : find_reduce(tables, count, call, &one, device);
     if (!one.reduce) return false;
-    /* gg_kernel.sm_gflops: nanoseconds in the unit of ggi_row_time */
-    double rest = ggi_split_ns(&one, call, device) * device->sms * row->sm_gflops /
-                  (2000 * (double)call->m * (double)call->n);
+    double rest = ggi_row_ns(row, call, device, ggi_split_ns(&one, call, device));
     double own = MARGIN * ((double)parts * ggi_row_time(row, &sums, device) + rest);
     if (split->reduce && own >= *time) continue;
     one.early = ggi_row_early(row, &sums, device);

@@ -105,10 +105,7 @@ static bool way_with(const ggi_rows *rows, const gg_kernel *row, int emulated, c
     ns += ggi_copy_ns(&way->copy[i]);
   }
   if (ggi_row_applies(row, emulated, &seen, rows->device, NULL, 0) != GGI_APPLIES) return false;
-  /* gg_kernel.sm_gflops: nanoseconds in the unit of ggi_row_time */
-  double outputs = (double)call->m * (double)call->n * (double)call->batch;
-  way->time = ggi_row_time(row, &seen, rows->device) +
-              ns * rows->device->sms * row->sm_gflops / (2000 * outputs);
+  way->time = ggi_row_time(row, &seen, rows->device) + ggi_row_ns(row, call, rows->device, ns);
   return true;
 }
 
