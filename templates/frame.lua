@@ -160,8 +160,8 @@ local function launch(p, job)
   return lines
 end
 
--- Before the first access to global memory. All threads of a block wait, so that nothing in it has to be ordered
--- behind the one that did.
+-- The kernel's place in the stream, before its first access to global memory. All threads of a block wait, so that
+-- nothing in it has to be ordered behind the one that did. (naive and smem are never launched early.)
 function frame.order(p)
   if not p.programmatic then return {} end
   return {
@@ -172,24 +172,19 @@ function frame.order(p)
   }
 end
 
--- The kernel's opening: functions of its epilogue (a pass has none), linkage, bounds, signature, and its place in
--- the stream, but for wgmma, which makes its barriers first.
+-- The kernel's opening: functions of its epilogue (a pass has none), linkage, bounds, signature.
 function frame.signature(p, job)
   -- setmaxnreg needs to know how many registers a thread has at entry, so wgmma states 1 as well; without
   -- it ptxas keeps some kernels of wmma and mma to half of the registers, and spills.
   local stated = p.min_blocks > 1 or p.family == "wgmma" or p.family == "wmma" or p.family == "mma"
   local bounds = stated and ("%d, %d"):format(p.threads, p.min_blocks) or p.threads
-  local lines = names.append(p.family == "repack" and {} or steps.functions(p), {
+  return names.append(p.family == "repack" and {} or steps.functions(p), {
     "#ifdef __cplusplus",
     'extern "C"',
     "#endif",
     ("__global__ __launch_bounds__(%s)"):format(bounds),
     ("void %s%s(const __grid_constant__ gg_args p) {"):format(job.prefix, p.name),
   })
-  if p.family ~= "wgmma" then
-    for _, line in ipairs(frame.order(p)) do lines[#lines + 1] = line ~= "" and "  " .. line or "" end
-  end
-  return lines
 end
 
 function frame.file(p, job, sections)

@@ -9,6 +9,7 @@ $ section "memory"
 //        0  ${("%6d"):format(p.shared_bytes)}  sums of ${warps} warps, ${M} row${M > 1 and "s" or ""} each
 $ section "kernel"
 ${frame.signature(p, job)}
+  ${frame.order(p)}
   // -- Coordinates: a block has ${M} row${M > 1 and "s" or ""} of A and one of B; its threads share their k, ${V} at a time
   ${raster.coordinates(p)}
   const int tid = (int)threadIdx.x;

@@ -9,6 +9,7 @@ ${copy.memory_map(p)}
 ${epilogue.memory_map(p)}
 $ section "kernel"
 ${frame.signature(p, job)}
+  ${frame.order(p)}
   // -- Coordinates: a block is ${p.warps_m} x ${p.warps_n} warps, each ${p.warp_m} x ${p.warp_n} of D, and takes tile after tile
   const unsigned tiles_m = (unsigned)((p.m + ${p.tile_m - 1}) / ${p.tile_m});
   const unsigned tiles_n = (unsigned)((p.n + ${p.tile_n - 1}) / ${p.tile_n});

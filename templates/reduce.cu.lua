@@ -6,6 +6,7 @@ $ section "memory"
 // None: a thread sums one element's parts.
 $ section "kernel"
 ${frame.signature(p, job)}
+  ${frame.order(p)}
   // -- Coordinates: thread (row, column) of a ${p.tile_m} x ${p.tile_n} block owns one element of D
   ${raster.coordinates(p)}
   const gg_i64 row = m0 + threadIdx.x / ${p.tile_n};

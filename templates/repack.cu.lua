@@ -7,6 +7,7 @@ $ section "memory"
 ${r:memory_map()}
 $ section "kernel"
 ${frame.signature(p, job)}
+  ${frame.order(p)}
   // -- Coordinates: ${L} lanes take ${r.row_bytes} bytes of a row of the source
   ${raster.coordinates(p)}
   const unsigned lane = threadIdx.x % 32;

@@ -10,6 +10,7 @@ $ section "memory"
 ${copy.memory_map(p)}
 $ section "kernel"
 ${frame.signature(p, job)}
+  ${frame.order(p)}
   // -- Coordinates: a warp is ${p.lanes_m} x ${p.lanes_n} lanes of ${p.thread_m} x ${p.thread_n} outputs, a block ${p.warps_m} x ${p.warps_n} warps${p.k_slices > 1 and " x " .. p.k_slices .. " slices of k" or ""}
   ${raster.coordinates(p)}
   const int tid = (int)threadIdx.x;

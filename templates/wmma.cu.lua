@@ -9,6 +9,7 @@ ${copy.memory_map(p)}
 ${wmma.memory_map(p)}
 $ section "kernel"
 ${frame.signature(p, job)}
+  ${frame.order(p)}
   // -- Coordinates: a block is ${p.warps_m} x ${p.warps_n} warps, a warp computes ${p.warp_m} x ${p.warp_n} outputs
   ${raster.coordinates(p)}
   const int tid = (int)threadIdx.x;
