@@ -42,6 +42,11 @@ static bool sorts(const kernel_plan *p) {
   return p->element == 1 && !(plan_contiguous_k(p, 0) && plan_contiguous_k(p, 1));
 }
 
+/* Are few of the addresses of single elements held in registers? */
+static bool holds_few_addresses(const plan_builder *b) {
+  return !b->gpu->has_cp_async || b->gpu->arch >= 120;
+}
+
 /* Registers beside sums, fragments and staged copies: pointers, offsets, bounds, loop state. Fitted
  * to what ptxas allots where nothing limits it (CUDA 13.0; tests/compile holds the sum against it):
  * it computes addresses, and conditions of single elements, well before their copies. */
@@ -52,8 +57,9 @@ static int other_registers(const plan_builder *b, int bytes, int gathered) {
   if (p->type_a == GG_F64) other += 16;              /* offsets of single loads, words in pairs */
   if (b->variant == VARIANT_EDGE) other += 6;
   if (b->variant != VARIANT_NARROW && sorts(p)) other += SORTING;
-  bool spare = !b->gpu->has_cp_async || b->gpu->arch >= 120; /* few addresses are held */
-  int each = !spare ? 6 : b->gpu->has_cp_async || p->element > 1 ? 2 : 1; /* of four elements */
+  int each = !holds_few_addresses(b)                  ? 6
+             : b->gpu->has_cp_async || p->element > 1 ? 2
+                                                      : 1; /* of four elements */
   if (gathered > 0) return other + each * gathered / 4;
   if (b->variant == VARIANT_NARROW) return other + (p->element == 4 ? 42 : 16);
   if (b->gpu->arch >= 120) other += 8;
@@ -105,9 +111,8 @@ static void expect_registers(plan_builder *b, mma_registers r) {
   int ahead = 0;
   if (plan_mma_gathers(b)) {
     int sums = p->promote_k > 0 ? r.accumulators / 2 : r.accumulators;
-    bool spare = !b->gpu->has_cp_async || b->gpu->arch >= 120; /* few addresses are held */
     /* Addresses, and bytes on their way into words of four: fewer than a bound has to allow. */
-    int each = spare ? 0 : 3 * r.staged / 4 + (p->element == 1 ? 30 : 0);
+    int each = holds_few_addresses(b) ? 0 : 3 * r.staged / 4 + (p->element == 1 ? 30 : 0);
     r.other = 45 + sums / 4 + each - (p->promote_k > 0 ? 15 : 0) + scale_registers(p, &t);
   } else if (p->fragments == 1 && p->unroll_k > 1) {
     ahead = r.fragments; /* ptxas loads the next set before the last products of this one */

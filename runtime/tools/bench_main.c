@@ -279,7 +279,6 @@ static bool compete(session *s, const bench_problem *p, bench_rival *rivals, int
 static void leave(session *s, entrant *entrants, bench_rival *rivals, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     bench_rival_free(&rivals[i]);
-    if (i + 1 == count) break; /* the baseline's place */
     gg_plan_destroy(entrants[i].plan);
     if (entrants[i].workspace) (void)gg_device_free(s->device, entrants[i].workspace);
   }
