@@ -357,25 +357,31 @@ static const ggi_device_ops cuda_ops = {
     cuda_event_elapsed,
 };
 
+/* An attribute; 0 where the driver does not know it. */
+static int attribute(int ordinal, enum cudaDeviceAttr which) {
+  int value = 0;
+  if (cudaDeviceGetAttribute(&value, which, ordinal) == cudaSuccess) return value;
+  (void)cudaGetLastError();
+  return 0;
+}
+
 static gg_status read_info(int ordinal, gg_device_info *info) {
   struct cudaDeviceProp properties;
   gg_status status =
       check(cudaGetDeviceProperties(&properties, ordinal), "cudaGetDeviceProperties");
   if (status != GG_OK) return status;
-  int khz = 0;
-  if (cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, ordinal) != cudaSuccess) {
-    (void)cudaGetLastError();
-    khz = 0;
-  }
   snprintf(info->name, sizeof info->name, "%.63s", properties.name);
   info->emulated = 0;
   info->arch = properties.major * 10 + properties.minor;
   info->sms = properties.multiProcessorCount;
   info->shared_block = (int)properties.sharedMemPerBlockOptin;
   info->threads_block = properties.maxThreadsPerBlock;
-  info->clock_mhz = khz / 1000;
+  info->clock_mhz = attribute(ordinal, cudaDevAttrClockRate) / 1000;
   info->l2_bytes = properties.l2CacheSize;
   info->blocks_launch = properties.maxGridSize[0];
+  /* Two transfers a clock; a byte is 8 bits of the bus. */
+  info->memory_gbs = (int)(2.0 * attribute(ordinal, cudaDevAttrMemoryClockRate) *
+                           attribute(ordinal, cudaDevAttrGlobalMemoryBusWidth) / 8e6);
   return GG_OK;
 }
 

@@ -51,14 +51,15 @@ static const char *copied(const ggi_way *way) {
   return !way->copy[1].pass ? "A" : !way->copy[0].pass ? "B" : "A and B";
 }
 
-static void put_copies(writer *w, const ggi_way *way) {
+static void put_copies(writer *w, const gg_device_info *device, const ggi_way *way) {
   for (int i = 0; i < 2; ++i) {
     const ggi_copy *c = &way->copy[i];
     if (!c->pass) continue;
     put(w, "          %c is copied first%s: %lld x %lld", "AB"[i],
         c -> pass -> order_a == GG_ORDER_T ? ", turned" : "", c->rows, c->columns);
     if (c->matrices != 1) put(w, " x %lld", c->matrices);
-    put(w, ", rows of %lld, by %s in about %.1f us\n", c->ld, c->pass->name, ggi_copy_ns(c) / 1000);
+    put(w, ", rows of %lld, by %s in about %.1f us\n", c->ld, c->pass->name,
+        ggi_copy_ns(c, device) / 1000);
   }
 }
 
@@ -85,7 +86,7 @@ static void put_workspace(writer *w, gg_context *c, const gg_problem *p, bool pr
   if (ggi_way_workspace(way) == 0) return;
   ggi_choice without;
   choose(c, p, promised, false, &without);
-  put_copies(w, way);
+  put_copies(w, &p->device->info, way);
   put_split(w, p, way);
   put(w, "          %lld bytes of workspace; without it: %s\n", ggi_way_workspace(way),
       without.way.row ? without.way.row->name : "no kernel");
@@ -150,7 +151,9 @@ gg_status gg_explain(gg_context *context, const gg_problem *problem, char *text,
   ggi_problem_text(&p, what, sizeof what);
   const gg_device_info *d = &p.device->info;
   put(&w, "problem   %s\n", what);
-  put(&w, "device    %s, sm_%d, %d SMs\n", d->name, d->arch, d->sms);
+  put(&w, "device    %s, sm_%d, %d SMs", d->name, d->arch, d->sms);
+  if (d->memory_gbs > 0) put(&w, ", %d GB/s of device memory", d->memory_gbs);
+  put(&w, "\n");
   if (ggi_problem_is_empty(&p)) {
     put(&w, "kernel    none: there is nothing to compute\n");
   } else {

@@ -96,6 +96,8 @@ typedef struct gg_device_info {
   int clock_mhz;        /* highest clock the device reports; 0: unknown */
   int l2_bytes;         /* 0: unknown */
   gg_i64 blocks_launch; /* most blocks of one launch along x */
+  int memory_gbs;       /* bandwidth of device memory, 10^9 bytes a second, from its clock and the
+                           width of its bus; 0: unknown */
 } gg_device_info;
 
 /* The emulated GPU's settings. gg_emulated_options_init fills in those of an H100. */

@@ -16,7 +16,7 @@ extern "C" {
 
 /* Layout version of gg_args, gg_kernel and gg_kernel_table. A table of another version is refused.
  */
-#define GG_KERNEL_ABI 4
+#define GG_KERNEL_ABI 5
 
 /* Element types, ORDER DTYPE (gen/spec.c, runtime/dtype.c). tf32 is f32 in memory. Numbers are
  * pinned: a saved table stays readable. */
@@ -250,6 +250,8 @@ typedef struct gg_kernel {
    * are added where it is not launched early (`programmatic`). */
   int sm_gflops;
   int copy_gbs;        /* 10^9 bytes a second, read and written; 0: not known, or in speed */
+  int memory_gbs;      /* bandwidth of device memory of the plan's GPU; on a device that reports
+                          another, copy_gbs counts in proportion; 0: unknown */
   int overhead_ns;     /* REPACK, REDUCE: from the launch before to the first byte; else 0 */
   int partial_percent; /* REPACK: of a full tile's time that any tile takes; else 0 */
 

@@ -190,6 +190,11 @@ double ggi_row_ns(const gg_kernel *row, const ggi_call *call, const gg_device_in
   return outputs > 0 ? ns * device->sms * row->sm_gflops / (2000 * outputs) : 0;
 }
 
+double ggi_row_gbs(const gg_kernel *row, const gg_device_info *device) {
+  bool known = row->memory_gbs > 0 && device->memory_gbs > 0;
+  return known ? (double)row->copy_gbs * device->memory_gbs / row->memory_gbs : row->copy_gbs;
+}
+
 /* The time of A, B and D, each once, in the unit of ggi_row_time; 0: nothing is known of it. */
 static double memory_time(const gg_kernel *r, const ggi_call *c, const gg_device_info *device) {
   if (r->copy_gbs <= 0) return 0;
@@ -204,7 +209,7 @@ static double memory_time(const gg_kernel *r, const ggi_call *c, const gg_device
     double times = again ? (double)((c->m + r->tile_m - 1) / r->tile_m) : 1;
     sum += elements[i] * bytes[i] * times * (shared ? 1 : (double)c->batch);
   }
-  return ggi_row_ns(r, c, device, sum / r->copy_gbs);
+  return ggi_row_ns(r, c, device, sum / ggi_row_gbs(r, device));
 }
 
 /* Blocks of the grid before persistence, padding included. */

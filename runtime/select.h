@@ -69,6 +69,10 @@ double ggi_row_time(const gg_kernel *row, const ggi_call *call, const gg_device_
 double ggi_row_ns(const gg_kernel *row, const ggi_call *call, const gg_device_info *device,
                   double ns);
 
+/* gg_kernel.copy_gbs as the device's memory has it: in proportion to the bandwidth that the plan
+ * counted on, where both are known. */
+double ggi_row_gbs(const gg_kernel *row, const gg_device_info *device);
+
 /* Is it launched while the kernel before ends, where it may be (gg_kernel.programmatic)? Not where
  * memory is the limit, unless both kernels' blocks fit side by side (docs/launching.md). */
 bool ggi_row_early(const gg_kernel *row, const ggi_call *call, const gg_device_info *device);

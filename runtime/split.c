@@ -70,7 +70,7 @@ double ggi_split_ns(const ggi_split *split, const ggi_call *call, const gg_devic
   /* Parts are written and read; D was to be written anyway. */
   double parts = 2 * outputs * (double)split->parts * element;
   if (parts / 2 <= (double)device->l2_bytes / L2_SHARE) parts /= L2_SPEED;
-  return split->reduce->overhead_ns + (parts + outputs * d) / split->reduce->copy_gbs;
+  return split->reduce->overhead_ns + (parts + outputs * d) / ggi_row_gbs(split->reduce, device);
 }
 
 /* The reduction for a call; NULL: the tables have none. */

@@ -51,7 +51,7 @@ static bool copy_shape(const ggi_call *call, int operand, const gg_kernel *pass,
   return true;
 }
 
-double ggi_copy_ns(const ggi_copy *copy) {
+double ggi_copy_ns(const ggi_copy *copy, const gg_device_info *device) {
   const gg_kernel *pass = copy->pass;
   double rows = (double)round_up(copy->rows, pass->tile_m);
   double columns = (double)round_up(copy->columns, pass->tile_n);
@@ -59,7 +59,7 @@ double ggi_copy_ns(const ggi_copy *copy) {
   double least = rows * columns * pass->partial_percent / 100;
   double bytes = (double)copy->matrices * (least > elements ? least : elements) *
                  ggi_dtype_bytes(pass->type_a);
-  return pass->overhead_ns + 2 * bytes / pass->copy_gbs;
+  return pass->overhead_ns + 2 * bytes / ggi_row_gbs(pass, device);
 }
 
 /* The fastest copy of an operand, turned or not; false: the tables have none. */
@@ -75,7 +75,8 @@ static bool find_copy(const ggi_rows *rows, const ggi_call *call, int operand, b
           !ggi_row_runs(pass, rows->tables[i]->emulated, rows->device) ||
           !copy_shape(call, operand, pass, rows->device->blocks_launch, &copy))
         continue;
-      if (!best->pass || ggi_copy_ns(&copy) < ggi_copy_ns(best)) *best = copy;
+      if (!best->pass || ggi_copy_ns(&copy, rows->device) < ggi_copy_ns(best, rows->device))
+        *best = copy;
     }
   return best->pass != NULL;
 }
@@ -102,7 +103,7 @@ static bool way_with(const ggi_rows *rows, const gg_kernel *row, int emulated, c
     gg_order order = i == 0 ? row->order_a : row->order_b;
     if (!find_copy(rows, call, i, order != order_of(call, i), &way->copy[i])) return false;
     see_copy(&seen, i, &way->copy[i], order);
-    ns += ggi_copy_ns(&way->copy[i]);
+    ns += ggi_copy_ns(&way->copy[i], rows->device);
   }
   if (ggi_row_applies(row, emulated, &seen, rows->device, NULL, 0) != GGI_APPLIES) return false;
   way->time = ggi_row_time(row, &seen, rows->device) + ggi_row_ns(row, call, rows->device, ns);

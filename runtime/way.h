@@ -60,7 +60,7 @@ gg_i64 ggi_way_batch(const ggi_way *way, gg_i64 batch);
 /* Bytes that the way asks of an operand's pointer, 0 to 3: 1 where the operand is copied. */
 int ggi_way_align(const ggi_way *way, int operand);
 /* What a copy is predicted to take. */
-double ggi_copy_ns(const ggi_copy *copy);
+double ggi_copy_ns(const ggi_copy *copy, const gg_device_info *device);
 
 /* Makes all of its kernels ready to be launched; resident: as device->ops->resident says of the
  * row, where it is persistent. */

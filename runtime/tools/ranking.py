@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""ranking.py CSV gg_table.c [--sms N] [--all] - how good the library's choice is.
+"""ranking.py CSV gg_table.c [--sms N] [--gbs N] [--all] - how good the library's choice is.
 
 CSV: gemmbench --all --csv. For each problem the kernel that gg_kernel.speed's formula picks among
 those that were measured, and the fastest; then how often the first is within 3 % of the second.
@@ -12,7 +12,7 @@ import re
 import sys
 
 FIELDS = ("tile_m", "tile_n", "cluster_k", "speed", "wave_loss_percent", "overhead_k", "persistent")
-OPTIONAL = ("sm_gflops", "copy_gbs", "programmatic")  # 0 where the table has not
+OPTIONAL = ("sm_gflops", "copy_gbs", "memory_gbs", "programmatic")  # 0 where the table has not
 BYTES = {"f64": 8, "f32": 4, "tf32": 4, "f16": 2, "bf16": 2}  # others: 1
 GAP_NS = 500  # where a kernel is not launched while the one before ends
 OVERLAPPED = 0.25  # of the overhead that a persistent block's further tiles pay (runtime/select.c)
@@ -31,7 +31,7 @@ def rows_of(path):
     return rows
 
 
-def predicted(row, m, n, k, batch, sms, element):
+def predicted(row, m, n, k, batch, sms, gbs, element):
     """The expression at gg_kernel.speed (runtime/gg_kernel.h)."""
     parts = max(row["cluster_k"], 1)
     tiles = math.ceil(m / row["tile_m"]) * math.ceil(n / row["tile_n"])
@@ -45,7 +45,8 @@ def predicted(row, m, n, k, batch, sms, element):
     if row["copy_gbs"] <= 0 or row["sm_gflops"] <= 0:
         return own
     # D has the type of A and B, which is true of the tables that docs/dispatch.md is about.
-    ns = (m * k + k * n + m * n) * batch * element / row["copy_gbs"]
+    rate = row["copy_gbs"] * (gbs / row["memory_gbs"] if gbs > 0 and row["memory_gbs"] > 0 else 1)
+    ns = (m * k + k * n + m * n) * batch * element / rate
     memory = ns * sms * row["sm_gflops"] / (2000 * m * n * batch)
     blocks = tiles * batch * parts
     early = row["programmatic"] and (2 * memory <= own or 2 * blocks <= sms)
@@ -74,6 +75,7 @@ def main():
     options.add_argument("csv")
     options.add_argument("table")
     options.add_argument("--sms", type=int, default=132)
+    options.add_argument("--gbs", type=int, default=0, help="device memory of the card, GB/s; default: the plan's")
     options.add_argument("--all", action="store_true", help="every kernel of every problem")
     arguments = options.parse_args()
     rows, losses = rows_of(arguments.table), []
@@ -84,7 +86,8 @@ def main():
         unknown = [kernel for kernel in times if kernel not in rows]
         if unknown:
             sys.exit(f"ranking.py: {arguments.table} has no kernel {unknown[0]}")
-        guess = {x: predicted(rows[x], m, n, k, batch, arguments.sms, BYTES.get(dtype, 1)) for x in times}
+        guess = {x: predicted(rows[x], m, n, k, batch, arguments.sms, arguments.gbs, BYTES.get(dtype, 1))
+                 for x in times}
         chosen = min(times, key=lambda x: (guess[x], order[x]))
         best = min(times, key=times.get)
         loss = times[chosen] / times[best] - 1

@@ -267,7 +267,7 @@ static void bad_tables(void **s) {
   (void)s;
   gg_kernel_table t = table;
   t.abi = 99;
-  bad_table(t, GG_ERR_TABLE, "tables[1]: its ABI is 99, this library's is 4");
+  bad_table(t, GG_ERR_TABLE, "tables[1]: its ABI is 99, this library's is 5");
   t = table, t.args_size = 8;
   bad_table(t, GG_ERR_TABLE, "gg_args has 8 bytes");
   t = table, t.row_size = 8;

@@ -183,6 +183,15 @@ static void memory_bound(void **s) {
   both = pow(pow(own, 4) + pow(memory / 100, 4), 0.25);
   assert_true(fabs(ggi_row_time(&r, &c, &device) - both) < 1e-9);
   r.programmatic = 0, r.copy_gbs = 100;
+  /* A device whose memory is half as fast again as that of the plan's GPU. */
+  gg_device_info faster = device;
+  faster.memory_gbs = 3000;
+  assert_true(ggi_row_gbs(&r, &faster) == 100);
+  r.memory_gbs = 2000;
+  assert_true(ggi_row_gbs(&r, &device) == 100);
+  assert_true(ggi_row_gbs(&r, &faster) == 150);
+  both = pow(pow(own, 4) + pow(memory / 1.5, 4), 0.25);
+  assert_true(fabs(ggi_row_time(&r, &c, &faster) - both - gap) < 1e-9);
   /* A row of B a block: B comes again for each of the 16 tiles along m. */
   r.tile_n = 1;
   memory = (2 + 16) * 262144 / 100.0 * unit, both = pow(pow(own, 4) + pow(memory, 4), 0.25);

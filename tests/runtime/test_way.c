@@ -267,7 +267,7 @@ static void predicted(void **s) {
   assert_int_equal(ggi_way_of(&all, &rows[WIDE], table.emulated, &call, true, true, &way, NULL, 0),
                    GGI_APPLIES);
   double ns = 1000 + 2 * 720 * 4 / 1000.0;
-  assert_true(fabs(ggi_copy_ns(&way.copy[0]) - ns) < 1e-9);
+  assert_true(fabs(ggi_copy_ns(&way.copy[0], &device->info) - ns) < 1e-9);
   double relative = ns * device->info.sms * 40 / (2000.0 * 20 * 24);
   assert_true(fabs(way.time - ggi_row_time(&rows[WIDE], &call, &device->info) - relative) < 1e-6);
   ggi_way none;
@@ -278,9 +278,9 @@ static void predicted(void **s) {
   /* 20 x 36 elements are 2 x 3 tiles of 16 x 16, 1536 elements; half of them are 768. */
   ggi_copy copy = way.copy[0];
   rows[COPY].partial_percent = 50;
-  assert_true(fabs(ggi_copy_ns(&copy) - (1000 + 2 * 768 * 4 / 1000.0)) < 1e-9);
+  assert_true(fabs(ggi_copy_ns(&copy, &device->info) - (1000 + 2 * 768 * 4 / 1000.0)) < 1e-9);
   rows[COPY].partial_percent = 40;
-  assert_true(fabs(ggi_copy_ns(&copy) - ns) < 1e-9);
+  assert_true(fabs(ggi_copy_ns(&copy, &device->info) - ns) < 1e-9);
   rows[COPY].partial_percent = 0;
 
   /* A copy that takes longer than it saves. */
