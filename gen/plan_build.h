@@ -92,6 +92,11 @@ int plan_bandwidth(const plan_builder *b, int per_mille);
 /* The speed of a kernel on CUDA cores, given per mille of their own fastest, beside the kernels of
  * the unit that multiplies its types fastest. */
 int plan_core_speed(const plan_builder *b, int speed);
+/* Sets speed: to `planned` with its reason, or to what the spec states, which is of wide copies. A
+ * narrow kernel gets as much less of that as is planned of it beside the full kernel of the same
+ * spec. */
+void plan_speed(plan_builder *b, int planned, const char *why, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* register_limit: what min_blocks blocks of these threads leave each thread. */
 void plan_register_limit(plan_builder *b);

@@ -215,3 +215,9 @@ void plan_copy_multiples(plan_builder *b) {
   SET(multiple_k, k, k > 1 ? "one copy along k" : "the last k tile is filled with zeros");
   SET(min_k, 0, "every loop may run zero times");
 }
+
+double plan_single_copies(const kernel_plan *p, bool a, bool b, int slots, int rate) {
+  enum { LANES = 128 };
+  double elements = (a ? 1.0 / p->tile_n : 0) + (b ? 1.0 / p->tile_m : 0);
+  return slots * elements * rate / LANES;
+}

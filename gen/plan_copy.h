@@ -29,6 +29,14 @@ void plan_copy_operand(plan_builder *b, int operand, bool shared_k_rows, bool al
  */
 void plan_copy_stage(plan_builder *b);
 
+/* What copies of single elements of A, B take, in parts of the time of a product on a unit of
+ * `rate` FMAs a cycle. Each takes the issue slots of `slots` of an SM's 128 lanes; an element of A
+ * serves tile.n FMAs, one of B tile.m. Needs the tile. */
+double plan_single_copies(const kernel_plan *p, bool a, bool b, int slots, int rate);
+/* Such slots, as measured on an H200 (docs/dispatch.md): of cp.async, and of elements that pass
+ * through registers. */
+enum { PLAN_SLOTS_ASYNC = 8, PLAN_SLOTS_REGISTERS = 10 };
+
 /* Sets multiple_m, _n, _k and min_k from the copies' widths, store_vector and the variant. */
 void plan_copy_multiples(plan_builder *b);
 

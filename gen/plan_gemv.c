@@ -50,9 +50,9 @@ static void rank(plan_builder *b) {
   plan_set_peak(b);
   if (b->result != PLAN_OK) return;
   int speed = (int)(1000 * gflops / p->sm_gflops + 0.5);
-  TAKE(speed, SPEED, speed > 1 ? speed : 1, NULL,
-       "%d issue slots an element of B, %d of them FMAs: %.0f GFLOP/s an SM", slots, p->tile_m,
-       gflops);
+  plan_speed(b, speed > 1 ? speed : 1,
+             "%d issue slots an element of B, %d of them FMAs: %.0f GFLOP/s an SM", slots,
+             p->tile_m, gflops);
   SET(copy_gbs, plan_bandwidth(b, 977),
       "0.977 of %d: it hardly writes (an experiment on an H200: 4690 of 4800)", g->hbm_gbs);
   SET(wave_loss, 100, "an idle SM's time is lost");

@@ -241,16 +241,21 @@ static void estimate_code(plan_builder *b) {
 
 void plan_mma_cost(plan_builder *b) {
   kernel_plan *p = b->plan;
-  bool narrow = b->variant == VARIANT_NARROW;
   int side = 2 * p->tile_m * p->tile_n / (p->tile_m + p->tile_n), best = best_speed(b);
-  int speed = best * side / (side + 16), asked = plan_asked(b, SPEC_SPEED, 0);
-  if (narrow && asked > 0)
-    SET(speed, asked * 2 / 5 > 0 ? asked * 2 / 5 : 1,
-        "2/5 of the %d that the spec states of wide copies", asked);
-  else
-    TAKE(speed, SPEED, narrow ? speed * 2 / 5 : speed, NULL,
-         "%d x %d / (%d + 16): larger tiles read shared memory and L2 less%s", best, side, side,
-         narrow ? "; 2/5 for copies of one element" : "");
+  if (b->variant == VARIANT_NARROW) {
+    int slots = plan_mma_gathers(b) ? PLAN_SLOTS_REGISTERS : PLAN_SLOTS_ASYNC;
+    int rate = gpu_rate(b->gpu, plan_tensor_unit(p->type_a)) * best / 1000;
+    double copies = plan_single_copies(p, true, true, slots, rate);
+    int speed = (int)(best / (1 + 16.0 / side + copies));
+    plan_speed(b, speed > 1 ? speed : 1,
+               "%d / (1 + 16 / %d + %.2f): larger tiles read shared memory and L2 less; copies of "
+               "one element, each %d slots of 128 beside %d FMAs a cycle",
+               best, side, copies, slots, rate);
+  } else {
+    plan_speed(b, best * side / (side + 16),
+               "%d x %d / (%d + 16): larger tiles read shared memory and L2 less", best, side,
+               side);
+  }
   SET(wave_loss, 100, "an idle SM's time is lost");
   TAKE(overhead_k, OVERHEAD_K, p->tile_k * (p->stages + 3), NULL,
        "%d k tiles to fill the ring, about 3 to store", p->stages);

@@ -97,8 +97,8 @@ void plan_make_naive(plan_builder *b) {
   SET(multiple_n, full ? p->tile_n : 1, full ? "no column guard" : "guarded");
   SET(multiple_k, full ? p->unroll_k : 1, full ? "no tail in k" : "a rolled tail takes the rest");
   SET(min_k, 0, "the loop may run zero times");
-  TAKE(speed, SPEED, plan_core_speed(b, 60), NULL,
-       "60 of CUDA cores: two loads from L1 an FMA (docs/ladder.md)");
+  plan_speed(b, plan_core_speed(b, 60),
+             "60 of CUDA cores: two loads from L1 an FMA (docs/ladder.md)");
   SET(wave_loss, 100, "an idle SM's time is lost");
   TAKE(overhead_k, OVERHEAD_K, 16, NULL, "a block starts in a few iterations' time");
   SET(loop_fmas, p->unroll_k, "unrolled steps");

@@ -1,6 +1,10 @@
-/* plan_peak.c - units of a card: which one a kernel keeps busy, and what its speed is measured by.
+/* plan_peak.c - units of a card: which one a kernel keeps busy, what its speed is measured by, and
+ * what of it the library should expect.
  */
 #include "plan_build.h"
+
+#include <stdarg.h>
+#include <stdio.h>
 
 gpu_unit plan_tensor_unit(int type) {
   switch (type) {
@@ -60,4 +64,39 @@ int plan_core_speed(const plan_builder *b, int speed) {
   if (own >= fastest) return speed;
   int beside = (int)(speed * own / fastest + 0.5);
   return beside > 1 ? beside : 1;
+}
+
+/* What would be planned of the full kernel of the same spec, if that stated nothing; `otherwise`
+ * where there is no such kernel. */
+static int planned_of_full(plan_builder *b, int otherwise) {
+  kernel_spec open = *b->spec;
+  open.value[SPEC_SPEED] = SPEC_UNSET;
+  kernel_plan full;
+  plan_fault fault;
+  plan_result result = plan_make(&open, VARIANT_FULL, &full, &fault);
+  if (result == PLAN_MEMORY) b->result = PLAN_MEMORY;
+  int speed = result == PLAN_OK ? full.speed : otherwise;
+  plan_free(&full);
+  return speed;
+}
+
+void plan_speed(plan_builder *b, int planned, const char *why, ...) {
+  int asked = plan_asked(b, SPEC_SPEED, 0);
+  if (asked > 0) {
+    int full = b->variant == VARIANT_NARROW ? planned_of_full(b, planned) : planned;
+    int speed = (int)((long long)asked * planned / full);
+    if (full == planned)
+      SET(speed, asked, "%s", plan_asked_why(b, SPEC_SPEED));
+    else
+      SET(speed, speed > 1 ? speed : 1,
+          "%d of wide copies (%s) x %d / %d, as planned of copies of one element and of wide ones",
+          asked, plan_asked_why(b, SPEC_SPEED), planned, full);
+    return;
+  }
+  char text[256];
+  va_list list;
+  va_start(list, why);
+  vsnprintf(text, sizeof text, why, list);
+  va_end(list);
+  SET(speed, planned, "%s", text);
 }

@@ -367,9 +367,7 @@ static void require_vector_types(plan_builder *b) {
 
 /* What the choice among kernels rests on, as measured on an H200 over 34 problems
  * (docs/dispatch.md). Fragments: shared bytes a cycle that the thread tile needs, in parts of those
- * there are; beyond 1 the FMAs wait for 0.7 of the excess. Copies of single elements, turned or of
- * 4 bytes: each takes the issue slots of 8 FMAs; an element of A serves tile.n of them, one of B
- * tile.m. */
+ * there are; beyond 1 the FMAs wait for 0.7 of the excess. Turned elements go one by one too. */
 static void rank(plan_builder *b) {
   kernel_plan *p = b->plan;
   int rate = p->type_acc == GG_F64 ? b->gpu->fma_f64 : b->gpu->fma_f32;
@@ -377,21 +375,12 @@ static void rank(plan_builder *b) {
   double wait = need > 1 ? 0.7 * (need - 1) : 0;
   bool single_a = p->turn_a || p->copy_a == p->element;
   bool single_b = p->turn_b || p->copy_b == p->element;
-  double slots = (single_a ? 1.0 / p->tile_n : 0) + (single_b ? 1.0 / p->tile_m : 0);
-  double copies = 8 * slots * rate / 128;
+  double copies = plan_single_copies(p, single_a, single_b, PLAN_SLOTS_ASYNC, rate);
   int speed = (int)(1000 / (1 + wait + copies) + 0.5);
-  int planned = plan_core_speed(b, speed), asked = plan_asked(b, SPEC_SPEED, planned);
-  if (b->variant == VARIANT_NARROW && asked > planned) /* what a spec states is of wide copies */
-    SET(speed, planned,
-        "1000 / (1 + waits and copies of single elements): the %d that the spec states is of wide "
-        "copies",
-        asked);
-  else
-    TAKE(
-        speed, SPEED, planned, NULL,
-        "1000 / (1 + %.2f + %.2f) of CUDA cores: FMAs wait for fragments, and for copies of single "
-        "elements",
-        wait, copies);
+  plan_speed(b, plan_core_speed(b, speed),
+             "1000 / (1 + %.2f + %.2f) of CUDA cores: FMAs wait for fragments, and for copies of "
+             "single elements",
+             wait, copies);
   SET(wave_loss, 100, "an idle SM's time is lost");
   TAKE(overhead_k, OVERHEAD_K, 80, NULL, "to fill the ring and to store, 40 to 100 as measured");
 }

@@ -79,8 +79,8 @@ void plan_make_smem(plan_builder *b) {
   SET(align_c, dtype_bytes(p->type_c), "single elements are read");
   SET(align_d, p->element_d, "single elements are written");
   plan_copy_multiples(b);
-  TAKE(speed, SPEED, plan_core_speed(b, 120), NULL,
-       "120 of CUDA cores: two shared loads an FMA (docs/ladder.md)");
+  plan_speed(b, plan_core_speed(b, 120),
+             "120 of CUDA cores: two shared loads an FMA (docs/ladder.md)");
   SET(wave_loss, 100, "an idle SM's time is lost");
   TAKE(overhead_k, OVERHEAD_K, 32, NULL, "a block starts in two k tiles' time");
   SET(loop_fmas, p->unroll_k, "unrolled steps");

@@ -82,10 +82,11 @@ void plan_wgmma_speed(plan_builder *b, int of_tile, int side) {
        "to fill the ring, and to store what the next tile does not hide (measured: docs/wgmma.md)");
   bool large = p->cluster_m * p->cluster_n == LARGEST;
   if (large)
-    TAKE(speed, SPEED, of_tile * PLACES / ALL_PLACES, NULL,
-         "%d / (%d + 16) x %d / %d: so many clusters of %d find a place (measured: docs/wgmma.md)",
-         side, side, PLACES, ALL_PLACES, LARGEST);
+    plan_speed(
+        b, of_tile * PLACES / ALL_PLACES,
+        "%d / (%d + 16) x %d / %d: so many clusters of %d find a place (measured: docs/wgmma.md)",
+        side, side, PLACES, ALL_PLACES, LARGEST);
   else
-    TAKE(speed, SPEED, of_tile, NULL, "%d / (%d + 16): larger tiles read shared memory and L2 less",
-         side, side);
+    plan_speed(b, of_tile, "%d / (%d + 16): larger tiles read shared memory and L2 less", side,
+               side);
 }

@@ -120,10 +120,10 @@ void plan_wgmma_few_speed(plan_builder *b) {
   int copies = (p->part_a > 0 ? p->part_a : p->bytes_a) + (p->part_b > 0 ? p->part_b : p->bytes_b);
   copies /= L2_BYTES;
   int slowest = copies > reads ? copies : reads;
-  TAKE(speed, SPEED, 1000 * products * 100 / (REACHED * slowest), NULL,
-       "%d cycles of products a k tile beside %d of reads of shared memory and %d of copies "
-       "(%d B a cycle), over %d%%: no measurement of this kernel",
-       products, reads, copies, L2_BYTES, REACHED);
+  plan_speed(b, 1000 * products * 100 / (REACHED * slowest),
+             "%d cycles of products a k tile beside %d of reads of shared memory and %d of copies "
+             "(%d B a cycle), over %d%%: no measurement of this kernel",
+             products, reads, copies, L2_BYTES, REACHED);
   TAKE(overhead_k, OVERHEAD_K, OVERHEAD * p->tile_k / slowest, NULL,
        "%d cycles, as 64x64 and 64x128 have, x %d / %d", OVERHEAD, p->tile_k, slowest);
 }

@@ -19,6 +19,7 @@ enum {
    * ptxas moves up. Fitted to ptxas (nvcc 13.0, sm_75 to sm_120): no spill at these. */
   OTHER_REGISTERS = 20,
   MORE_LOADS = 32,
+  REACHED = 500,   /* per mille of the fastest kernel, by the largest tiles */
   MOST_STAGED = 32 /* registers of a narrow kernel for elements on their way */
 };
 
@@ -387,10 +388,19 @@ void plan_make_wmma(plan_builder *b) {
   TAKE(raster_along, RASTER_ALONG, RASTER_M, "r", "groups of rows share B in L2");
   TAKE(raster_group, RASTER_GROUP, 8, "g", "a square of tiles");
   int side = 2 * p->tile_m * p->tile_n / (p->tile_m + p->tile_n);
-  bool narrow = b->variant == VARIANT_NARROW;
-  TAKE(speed, SPEED, 500 * side / (side + 16) * (narrow ? 1 : 2) / 2, NULL,
-       "500 x %d / (%d + 16): half of what mma.sync or wgmma reach%s", side, side,
-       narrow ? "; half for copies of one element" : "");
+  if (b->variant == VARIANT_NARROW) {
+    int slots = p->path_a == PATH_ASYNC ? PLAN_SLOTS_ASYNC : PLAN_SLOTS_REGISTERS;
+    int rate = gpu_rate(b->gpu, plan_tensor_unit(p->type_a)) * REACHED / 1000;
+    double copies = plan_single_copies(p, true, true, slots, rate);
+    int speed = (int)(REACHED / (1 + 16.0 / side + copies));
+    plan_speed(b, speed > 1 ? speed : 1,
+               "%d / (1 + 16 / %d + %.2f): half of what mma.sync or wgmma reach; copies of one "
+               "element, each %d slots of 128 beside %d FMAs a cycle",
+               REACHED, side, copies, slots, rate);
+  } else {
+    plan_speed(b, REACHED * side / (side + 16),
+               "%d x %d / (%d + 16): half of what mma.sync or wgmma reach", REACHED, side, side);
+  }
   SET(wave_loss, 100, "an idle SM's time is lost");
   TAKE(overhead_k, OVERHEAD_K, p->tile_k * (p->stages + 4), NULL,
        "%d k tiles to fill the ring, about 4 to store", p->stages);

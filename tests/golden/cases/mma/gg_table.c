@@ -88,7 +88,7 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 6144, .blocks_per_sm = 16,
      .align = {2, 2, 2, 2},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .speed = 200, .wave_loss_percent = 100, .overhead_k = 192,
+     .speed = 83, .wave_loss_percent = 100, .overhead_k = 192,
      .sm_gflops = 2194, .copy_gbs = 1804, .memory_gbs = 2039,
      .overhead_ns = 0, .partial_percent = 0,
      .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},

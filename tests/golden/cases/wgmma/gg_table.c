@@ -88,7 +88,7 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 32768, .blocks_per_sm = 1,
      .align = {2, 2, 2, 2},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .speed = 230, .wave_loss_percent = 100, .overhead_k = 160,
+     .speed = 236, .wave_loss_percent = 100, .overhead_k = 160,
      .sm_gflops = 5696, .copy_gbs = 2964, .memory_gbs = 3350,
      .overhead_ns = 0, .partial_percent = 0,
      .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},

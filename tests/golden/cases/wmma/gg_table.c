@@ -88,7 +88,7 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 3072, .blocks_per_sm = 12,
      .align = {2, 2, 2, 2},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 1, .min_k = 0,
-     .speed = 141, .wave_loss_percent = 100, .overhead_k = 96,
+     .speed = 137, .wave_loss_percent = 100, .overhead_k = 96,
      .sm_gflops = 1237, .copy_gbs = 283, .memory_gbs = 320,
      .overhead_ns = 0, .partial_percent = 0,
      .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
