@@ -102,6 +102,36 @@ static void put_figures(const sweep_table *t, const sweep_row *r, buf *out) {
                  : sweep_figure_name((sweep_figure)f));
 }
 
+static int by_value(const void *x, const void *y) {
+  double a = *(const double *)x, b = *(const double *)y;
+  return (a > b) - (a < b);
+}
+
+/* How far predictions are from times, and what the first of them costs. */
+static void put_agreement(const sweep_table *t, buf *out) {
+  double *errors = malloc((t->count + 1) * sizeof *errors);
+  size_t timed = 0;
+  const sweep_row *first = NULL, *best = NULL;
+  for (size_t i = 0; errors && i < t->count; ++i) {
+    const sweep_row *r = &t->rows[i];
+    if (!(r->measured > 0) || isinf(r->seconds)) continue;
+    errors[timed++] = fabs(r->seconds / r->measured - 1);
+    if (!first) first = r; /* the rows are sorted by prediction */
+    if (!best || r->measured < best->measured) best = r;
+  }
+  if (timed > 0) {
+    qsort(errors, timed, sizeof *errors, by_value);
+    buf_printf(
+        out,
+        "%zu of them measured: half of the predictions are within %.1f %% of it, nine tenths "
+        "within %.1f %%\n"
+        "first by prediction: %.2f us measured, %.1f %% beyond the fastest (%s)\n",
+        timed, 100 * errors[timed / 2], 100 * errors[(timed * 9) / 10], 1e6 * first->measured,
+        100 * (first->measured / best->measured - 1), best->name);
+  }
+  free(errors);
+}
+
 void sweep_text(const sweep_table *t, buf *out) {
   char scratch[32];
   int width[SPEC_FIELD_COUNT];
@@ -136,6 +166,7 @@ void sweep_text(const sweep_table *t, buf *out) {
     buf_printf(out, " %s\n", r->name);
   }
   buf_printf(out, "%zu points predicted for %s, %zu refused\n", t->count, t->problem, t->refused);
+  if (any) put_agreement(t, out);
 }
 
 void sweep_json(const sweep_table *t, buf *out) {

@@ -50,6 +50,7 @@ static const char usage[] =
     "  --sweep            CSV of every kernel: times, registers, spills, code, nvcc's seconds,\n"
     "                     instructions, conflicts (gemmgen explain --sweep --measured reads it)\n"
     "  --no-run           with --sweep: all but the times, without a GPU\n"
+    "  --times CSV        with --sweep: the times of a run elsewhere (PROGRAM --all --csv)\n"
     "  --build BUILD      build there and keep it (default: a temporary folder)\n"
     "  --build-only       print the path of the program in BUILD, which takes these options\n"
     "  --jobs N           compile N kernels at once (default: one per core)\n"
@@ -59,7 +60,7 @@ static const char usage[] =
     "      4 wrong result\n";
 
 typedef struct command {
-  const char *folder, *build, *jobs;
+  const char *folder, *build, *jobs, *times;
   bool build_only, sweep, no_run;
   sweep_problem problems[SWEEP_PROBLEMS];
   int problem_count;
@@ -305,6 +306,8 @@ static int parse(int argc, char **argv, command *c) {
       c->no_run = true;
     } else if (strcmp(argv[i], "--build") == 0 && has_value) {
       c->build = argv[++i];
+    } else if (strcmp(argv[i], "--times") == 0 && has_value) {
+      c->times = argv[++i];
     } else if (strcmp(argv[i], "--jobs") == 0 && has_value) {
       c->jobs = argv[++i];
     } else if (!c->folder && argv[i][0] != '-') {
@@ -314,8 +317,8 @@ static int parse(int argc, char **argv, command *c) {
       if (strcmp(argv[i], "--problem") == 0 && has_value && c->problem_count < SWEEP_PROBLEMS)
         c->problem_count += parse_problem(argv[i + 1], &c->problems[c->problem_count]);
       /* The value of an option is not DIR. */
-      static const char *const alone[] = {"--absmax",     "--all",  "--csv",
-                                          "--fast-accum", "--json", "--residual"};
+      static const char *const alone[] = {"--absmax", "--all",   "--csv",     "--fast-accum",
+                                          "--json",   "--pairs", "--residual"};
       bool value = argv[i][0] == '-';
       for (size_t j = 0; j < sizeof alone / sizeof alone[0]; ++j)
         value = value && strcmp(argv[i], alone[j]) != 0;
@@ -333,6 +336,14 @@ static int parse(int argc, char **argv, command *c) {
   if (c->no_run && !c->sweep) {
     complain("--no-run needs --sweep");
     return 1;
+  }
+  if (c->times && (!c->sweep || c->no_run)) {
+    complain("--times needs --sweep, without --no-run");
+    return 1;
+  }
+  if (c->times && access(c->times, R_OK) != 0) {
+    complain("%s: %s", c->times, strerror(errno));
+    return 2;
   }
   if (c->sweep && c->build_only) {
     complain("--sweep and --build-only exclude each other");
@@ -370,7 +381,8 @@ static int sweep(command *c, const char *build) {
                    .problem_count = c->problem_count};
   memcpy(job.problems, c->problems, sizeof job.problems);
   if (!job.gemmgen) complain("gemmgen is not beside this program; no conflicts are counted");
-  if (!c->no_run) {
+  job.times = c->times;
+  if (!c->no_run && !c->times) {
     if (!build_program(c, build, program) || !join(times, "%s/times.csv", build)) return 3;
     c->rest[0] = program;
     c->rest[++c->rest_count] = (char *)(size_t) "--all";

@@ -43,7 +43,7 @@ enum { CLASSES = sizeof classes / sizeof *classes, NAME = 160 };
 typedef struct sweep_kernel {
   char name[NAME], symbol[NAME];
   int arch;
-  bool suffix;
+  bool suffix, timed; /* timed: the CSV of times has it */
   /* Written by a child: */
   bool compiled, mixed;
   int registers, spill_bytes, code_bytes, instructions, mix[CLASSES];
@@ -377,8 +377,8 @@ static int split(char *line, char **fields) {
   return n;
 }
 
-/* gemmbench's rows, of each the columns that are taken over. */
-static bool with_times(const sweep_job *job, const sweep_kernel *list, int count) {
+/* gemmbench's rows, of each the columns that are taken over; then the kernels without a time. */
+static bool with_times(const sweep_job *job, sweep_kernel *list, int count) {
   static const char *const taken[] = {"kernel", "m",  "n",      "k",
                                       "batch",  "us", "tflops", "peak_percent"};
   enum { TAKEN = sizeof taken / sizeof *taken };
@@ -390,9 +390,15 @@ static bool with_times(const sweep_job *job, const sweep_kernel *list, int count
     return false;
   }
   int columns = split(names, name);
-  for (int t = 0; t < TAKEN; ++t)
+  for (int t = 0; t < TAKEN; ++t) {
+    at[t] = -1;
     for (int c = 0; c < columns; ++c)
       if (strcmp(name[c], taken[t]) == 0) at[t] = c;
+    if (at[t] >= 0) continue;
+    fprintf(stderr, "gemmbench: %s: no column %s\n", job->times, taken[t]);
+    fclose(file);
+    return false;
+  }
   while (fgets(line, sizeof line, file)) {
     if (split(line, value) != columns) continue;
     for (int i = 0; i < count; ++i) {
@@ -400,9 +406,15 @@ static bool with_times(const sweep_job *job, const sweep_kernel *list, int count
       for (int t = 0; t < TAKEN; ++t)
         printf("%s%s", t ? "," : "", value[at[t]]);
       tail(&list[i]);
+      list[i].timed = true;
     }
   }
   fclose(file);
+  for (int i = 0; i < count; ++i) {
+    if (list[i].timed) continue;
+    printf("%s,,,,,,,", list[i].name);
+    tail(&list[i]);
+  }
   return true;
 }
 
@@ -425,7 +437,7 @@ int sweep_run(const sweep_job *job) {
   if (!job->times)
     without_times(job, list, count);
   else if (!with_times(job, list, count)) {
-    fprintf(stderr, "gemmbench: %s: cannot be read\n", job->times);
+    fprintf(stderr, "gemmbench: %s: no times of gemmbench --csv\n", job->times);
     ok = false;
   }
   munmap(list, (size_t)(count + 1) * sizeof *list);

@@ -61,6 +61,27 @@ done
 [ "$(value "$padded" shared_wavefronts)" -eq "$(value "$padded" shared_ideal)" ] || fail "padded rows collide"
 [ "$(value "$plain" shared_wavefronts)" -gt "$(value "$plain" shared_ideal)" ] || fail "plain rows do not collide"
 
+# Times of a run elsewhere: kernels that it left out keep their figures.
+cat >times.csv <<CSV
+name,dtype,layout,m,n,k,batch,kernel,us,spread_percent,tflops,gbs,peak_percent,mhz
+x,f32,nn,512,512,512,1,$padded,12.5,0.1,21.4,250,32,1980
+CSV
+NVDISASM=$work/disassemble "$bin/gemmbench" out --sweep --times times.csv --jobs 2 >timed.csv 2>notes ||
+  { cat notes; fail "gemmbench --times returned $?"; }
+[ "$(wc -l <timed.csv)" -eq $((kernels + 1)) ] || { cat timed.csv; fail "not $kernels kernels with times"; }
+grep -q "^$padded,512,512,512,1,12.5,21.4,32,[1-9]" timed.csv || { cat timed.csv; fail "no time of $padded"; }
+grep -q "^$plain,,,,,,,,[1-9]" timed.csv || { cat timed.csv; fail "no figures of $plain"; }
+"$bin/gemmgen" explain tiny.lua --sweep --problem 512x512x512 --measured timed.csv >table 2>/dev/null
+grep "$padded" table | grep -q " 12.5" || { cat table; fail "explain does not show the time of $padded"; }
+grep -q "^1 of them measured: half" table || fail "no word on how near the predictions are"
+grep -q "12.50 us measured, 0.0 % beyond the fastest ($padded)" table || { cat table; fail "no word on the first choice"; }
+code=0
+"$bin/gemmbench" out --sweep --times nowhere.csv >/dev/null 2>notes || code=$?
+[ $code -eq 2 ] || fail "no file of times: $code"
+code=0
+"$bin/gemmbench" out --sweep --no-run --times times.csv >/dev/null 2>notes || code=$?
+[ $code -eq 1 ] || fail "--no-run with --times: $code"
+
 # explain sets them beside the predictions.
 "$bin/gemmgen" explain tiny.lua --sweep --problem 512x512x512 --measured sweep.csv >table 2>/dev/null
 grep -q "spill B" table || fail "no column of spills"
