@@ -187,7 +187,7 @@ static void push_job(lua_State *lua, const emit_job *job) {
   set_string(lua, "specs", job->specs);
   set_string(lua, "prefix", job->prefix);
   set_string(lua, "hash", hash);
-  set_string(lua, "template", plan_family_of(job->plan->family)->template_name);
+  set_string(lua, "template", plan_template(job->plan));
   set_string(lua, "gpu", g->name);
   set_integer(lua, "shared_block", g->shared_block);
   gpu_unit unit = plan_unit(job->plan);

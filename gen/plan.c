@@ -22,25 +22,26 @@ static const struct {
 
 /* ORDER FAMILY */
 static const plan_family families[FAMILY_COUNT] = {
-    {"naive.cu.lua", plan_make_naive, plan_takes_naive,
+    {"naive.cu.lua", NULL, plan_make_naive, plan_takes_naive,
      "it uses no shared memory and one output a thread; leave it out or use family simt"},
-    {"smem.cu.lua", plan_make_smem, plan_takes_smem,
+    {"smem.cu.lua", NULL, plan_make_smem, plan_takes_smem,
      "one output a thread, one element a copy; leave it out or use family simt"},
-    {"simt.cu.lua", plan_make_simt, plan_takes_simt, "it has no tensor cores; leave it out"},
-    {"gemv.cu.lua", plan_make_gemv, plan_takes_gemv,
+    {"simt.cu.lua", NULL, plan_make_simt, plan_takes_simt, "it has no tensor cores; leave it out"},
+    {"gemv.cu.lua", NULL, plan_make_gemv, plan_takes_gemv,
      "a block has a row of B and all of its k; leave it out"},
-    {"wmma.cu.lua", plan_make_wmma, plan_takes_wmma,
+    {"wmma.cu.lua", NULL, plan_make_wmma, plan_takes_wmma,
      "warps hold fragments, whose registers wmma lays out; leave it out"},
-    {"mma.cu.lua", plan_make_mma, plan_takes_mma,
+    {"mma.cu.lua", "mma_tma.cu.lua", plan_make_mma, plan_takes_mma,
      "warps hold fragments, whose lanes mma.sync lays out; leave it out"},
-    {"wgmma.cu.lua", plan_make_wgmma, plan_takes_wgmma,
+    {"wgmma.cu.lua", NULL, plan_make_wgmma, plan_takes_wgmma,
      "the instruction and TMA fix it; leave it out"},
-    {"repack.cu.lua", plan_make_repack, plan_takes_repack, "it has no numbers of its own"},
-    {"reduce.cu.lua", plan_make_reduce, plan_takes_reduce, "it has no numbers of its own"},
+    {"repack.cu.lua", NULL, plan_make_repack, plan_takes_repack, "it has no numbers of its own"},
+    {"reduce.cu.lua", NULL, plan_make_reduce, plan_takes_reduce, "it has no numbers of its own"},
 };
 
-const plan_family *plan_family_of(int family) {
-  return &families[family];
+const char *plan_template(const kernel_plan *p) {
+  const plan_family *f = &families[p->family];
+  return f->by_tma != NULL && p->path_a == PATH_TMA ? f->by_tma : f->template_name;
 }
 
 const char *plan_field_name(plan_field f) {

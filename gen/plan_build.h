@@ -18,12 +18,14 @@ typedef struct plan_builder {
  * every family. ORDER FAMILY. */
 typedef struct plan_family {
   const char *template_name;
+  const char *by_tma; /* where TMA copies A and B; NULL: the same */
   void (*make)(plan_builder *b);
   const spec_field *takes; /* ends with SPEC_FIELD_COUNT */
   const char *others;      /* why it has no other, and what to do */
 } plan_family;
 
-const plan_family *plan_family_of(int family);
+/* File name of the template that spells a plan. */
+const char *plan_template(const kernel_plan *p);
 
 void plan_make_naive(plan_builder *b);
 void plan_make_smem(plan_builder *b);

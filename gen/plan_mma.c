@@ -231,6 +231,7 @@ static void choose_ring(plan_builder *b) {
 
 static void choose_steps(plan_builder *b) {
   kernel_plan *p = b->plan;
+  if (plan_mma_by_tma(b)) buf_puts(&b->suffix, "_tma");
   choose_unrolling(b, p->tile_k / p->step_k);
   choose_ring(b);
   bool two = plan_given(b, SPEC_FRAGMENTS) || p->fragments == 2;
@@ -265,23 +266,28 @@ static void choose_vectors(plan_builder *b) {
 
 static void choose_rest(plan_builder *b) {
   kernel_plan *p = b->plan;
-  plan_copy_multiples(b);
+  if (plan_mma_by_tma(b))
+    plan_mma_tma_multiples(b);
+  else
+    plan_copy_multiples(b);
   TAKE(raster_along, RASTER_ALONG, RASTER_M, "r", "groups of rows share B in L2");
   TAKE(raster_group, RASTER_GROUP, 2048 / p->tile_m > 0 ? 2048 / p->tile_m : 1, "g",
        "%d rows of tiles: the SMs' tiles together near a square", 2048 / p->tile_m);
 }
 
 const spec_field plan_takes_mma[] = {
-    SPEC_TILE_K,     SPEC_WARP_M,   SPEC_WARP_N,          SPEC_INST_M,       SPEC_INST_N,
-    SPEC_INST_K,     SPEC_STAGES,   SPEC_PADDING,         SPEC_SWIZZLE,      SPEC_COPY_A,
-    SPEC_COPY_B,     SPEC_UNROLL_K, SPEC_UNROLL_STAGES,   SPEC_FRAGMENTS,    SPEC_ORDER,
-    SPEC_FAST_ACCUM, SPEC_EDGE,     PLAN_EPILOGUE_FIELDS, SPEC_PROGRAMMATIC, SPEC_FIELD_COUNT};
+    SPEC_TILE_K,     SPEC_WARP_M,     SPEC_WARP_N,   SPEC_INST_M,          SPEC_INST_N,
+    SPEC_INST_K,     SPEC_STAGES,     SPEC_PADDING,  SPEC_SWIZZLE,         SPEC_COPY_A,
+    SPEC_COPY_B,     SPEC_COPY_PATH,  SPEC_UNROLL_K, SPEC_UNROLL_STAGES,   SPEC_FRAGMENTS,
+    SPEC_ORDER,      SPEC_FAST_ACCUM, SPEC_EDGE,     PLAN_EPILOGUE_FIELDS, SPEC_PROGRAMMATIC,
+    SPEC_FIELD_COUNT};
 
 void plan_make_mma(plan_builder *b) {
   kernel_plan *p = b->plan;
   if (b->variant == VARIANT_EDGE && !plan_asked(b, SPEC_EDGE, 1)) b->result = PLAN_SAME;
   plan_mma_types(b);
   if (b->result == PLAN_OK) check_sides(b);
+  if (b->result == PLAN_OK && plan_mma_by_tma(b)) plan_mma_check_tma(b);
   if (b->result == PLAN_OK) choose_tile(b);
   if (b->result == PLAN_OK) choose_steps(b);
   if (b->result == PLAN_OK) plan_mma_shared(b);
@@ -289,7 +295,8 @@ void plan_make_mma(plan_builder *b) {
   if (b->result == PLAN_OK) plan_mma_staging(b);
   if (b->result == PLAN_OK) plan_mma_residency(b);
   if (b->result != PLAN_OK) return;
-  if (b->variant == VARIANT_EDGE && p->copy_a == p->element && p->copy_b == p->element) {
+  bool tma = plan_mma_by_tma(b);
+  if (b->variant == VARIANT_EDGE && !tma && p->copy_a == p->element && p->copy_b == p->element) {
     b->result = PLAN_SAME;
     return;
   }

@@ -1,10 +1,13 @@
 /* plan_mma.h - what the parts of family mma's planner share: plan_mma.c (tiles), plan_mma_types.c
  * (instruction, sums), plan_mma_shared.c (shared memory: rows, copies, staging of D),
+ * plan_mma_tma.c (the same where TMA copies),
  * plan_mma_cost.c (registers, residency, what the library should expect). */
 #ifndef GEN_PLAN_MMA_H
 #define GEN_PLAN_MMA_H
 
 #include "plan_copy.h"
+
+enum { MBARRIERS = 16 /* bytes: a full and an empty one of each stage */ };
 
 /* A tile under trial: what decides whether a thread's registers and a block's shared memory hold
  * it. */
@@ -33,6 +36,20 @@ mma_registers plan_mma_registers(const plan_builder *b, const mma_tile *t, int f
 /* Are copies of this variant made of single elements, too narrow for cp.async, that pass through
  * registers? */
 bool plan_mma_gathers(const plan_builder *b);
+
+/* Does TMA bring A and B? */
+bool plan_mma_by_tma(const plan_builder *b);
+/* If so: refuses a GPU and fields that do not go with it. */
+void plan_mma_check_tma(plan_builder *b);
+/* The boxes in which A and B lie, how fragments are read being known; refuses tiles and types that
+ * its swizzle does not serve. Needs the tiles. */
+void plan_mma_tma(plan_builder *b);
+/* multiple_m, _n, _k and min_k. */
+void plan_mma_tma_multiples(plan_builder *b);
+/* Shared memory, in bytes, that each of so many blocks on an SM has. */
+int plan_mma_share(const plan_builder *b, int blocks);
+/* Stages that a ring has where the spec leaves them out and shared memory holds them. */
+int plan_mma_usual_stages(const plan_builder *b);
 
 /* How fragments are read, where rows lie, who copies what. Needs the tiles. */
 void plan_mma_shared(plan_builder *b);

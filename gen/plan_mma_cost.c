@@ -62,6 +62,7 @@ static int other_registers(const plan_builder *b, int bytes, int gathered) {
                                                       : 1; /* of four elements */
   if (gathered > 0) return other + each * gathered / 4;
   if (b->variant == VARIANT_NARROW) return other + (p->element == 4 ? 42 : 16);
+  if (plan_mma_by_tma(b)) return other; /* and where the next copies are */
   if (b->gpu->arch >= 120) other += 8;
   return other + bytes / 16 / 2; /* half a register for each copy of 16 bytes */
 }
@@ -132,18 +133,32 @@ static int behind_ring(const plan_builder *b) {
   return b->plan->d_reuses ? 0 : b->plan->d_bytes;
 }
 
+int plan_mma_usual_stages(const plan_builder *b) {
+  return staged(b) ? 2 : USUAL_STAGES;
+}
+
+int plan_mma_share(const plan_builder *b, int blocks) {
+  int bytes = b->gpu->shared_sm / blocks - b->gpu->shared_reserved;
+  return bytes < b->gpu->shared_block ? bytes : b->gpu->shared_block;
+}
+
 /* Stages that so many blocks on an SM leave each. */
 static int stages_for(const plan_builder *b, int blocks) {
-  int bytes = b->gpu->shared_sm / blocks - b->gpu->shared_reserved;
-  if (bytes > b->gpu->shared_block) bytes = b->gpu->shared_block;
-  return (bytes - behind_ring(b)) / b->plan->stage_bytes;
+  int stage = b->plan->stage_bytes + (plan_mma_by_tma(b) ? MBARRIERS : 0);
+  return (plan_mma_share(b, blocks) - behind_ring(b)) / stage;
 }
 
 static void choose_shared_bytes(plan_builder *b) {
   kernel_plan *p = b->plan;
-  SET(shared_bytes, p->stages * p->stage_bytes + behind_ring(b),
-      p->d_reuses ? "%d stages x %d" : "%d stages x %d + %d for D", p->stages, p->stage_bytes,
-      p->d_bytes);
+  int barriers = plan_mma_by_tma(b) ? MBARRIERS * p->stages : 0;
+  if (barriers > 0) SET(barrier_bytes, barriers, "a full and an empty mbarrier of 8 bytes a stage");
+  int bytes = p->stages * p->stage_bytes + behind_ring(b) + barriers;
+  if (barriers > 0)
+    SET(shared_bytes, bytes, "%d stages x %d + %d for D + %d", p->stages, p->stage_bytes,
+        p->d_bytes, barriers);
+  else
+    SET(shared_bytes, bytes, p->d_reuses ? "%d stages x %d" : "%d stages x %d + %d for D",
+        p->stages, p->stage_bytes, p->d_bytes);
   if (p->shared_bytes > b->gpu->shared_block)
     plan_refuse(b, plan_given(b, SPEC_STAGES) ? SPEC_STAGES : SPEC_TILE_K, "shared-memory",
                 "%d stages of %d B are %d B of shared memory, more than the %d B a block of %s may "
@@ -164,7 +179,7 @@ void plan_mma_residency(plan_builder *b) {
          blocks < 8)
     ++blocks;
   blocks = plan_asked(b, SPEC_MIN_BLOCKS, blocks);
-  int most = staged(b) ? 2 : USUAL_STAGES, fit = stages_for(b, blocks);
+  int most = plan_mma_usual_stages(b), fit = stages_for(b, blocks);
   TAKE(stages, STAGES, fit < most ? fit : most, NULL,
        staged(b) ? "one tile in registers while one is computed"
                  : "what %d blocks of an SM have room for, up to 4",
@@ -218,7 +233,7 @@ static void estimate_code(plan_builder *b) {
   int widened = widens(p) ? 8 * loads : 0;
   int guarded = b->variant != VARIANT_FULL;
   int each = plan_mma_gathers(b) ? 12 / p->element + 6 : 3 + 3 * guarded;
-  int copies = (p->copies_a + p->copies_b) * each;
+  int copies = (p->copies_a + p->copies_b) * (plan_mma_by_tma(b) ? 8 : each);
   bool rolled = p->unroll_k < steps;
   int rings = p->unroll_stages ? p->stages : 1;
   int written = rolled ? 2 * p->unroll_k : steps; /* a loop's last turn stands behind it */

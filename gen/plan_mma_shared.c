@@ -228,6 +228,10 @@ void plan_mma_shared(plan_builder *b) {
   kernel_plan *p = b->plan;
   for (int operand = 0; operand < 2; ++operand)
     choose_load(b, operand);
+  if (plan_mma_by_tma(b)) {
+    plan_mma_tma(b);
+    return;
+  }
   choose_swizzle(b);
   if (b->result != PLAN_OK) return;
   for (int operand = 0; operand < 2; ++operand) {
@@ -299,6 +303,15 @@ static void choose_batch(plan_builder *b, plan_field f, int vector, int steps) {
            BATCH_INSTRUCTIONS);
 }
 
+/* What a ring fed by TMA leaves of shared memory to D: at most a stage's worth. */
+static int beside_ring(const plan_builder *b) {
+  const kernel_plan *p = b->plan;
+  int stages = plan_asked(b, SPEC_STAGES, plan_mma_usual_stages(b));
+  int room =
+      plan_mma_share(b, plan_asked(b, SPEC_MIN_BLOCKS, 1)) - stages * (p->stage_bytes + MBARRIERS);
+  return room < p->stage_bytes ? room : p->stage_bytes;
+}
+
 void plan_mma_staging(plan_builder *b) {
   kernel_plan *p = b->plan;
   int pitch_d = choose_pitch(b, PLAN_pitch_d, p->element_d, p->store_vector);
@@ -307,16 +320,22 @@ void plan_mma_staging(plan_builder *b) {
                p->absmax;
   int pitch = steps || (p->beta != GG_SCALAR_ZERO && pitch_sums > pitch_d) ? pitch_sums : pitch_d;
   int warps = p->threads / LANES;
+  bool tma = plan_mma_by_tma(b);
+  int room = tma ? beside_ring(b) : p->stage_bytes;
   /* Rows that 8-bit operands interleave go eight by eight. */
   int rows = p->load_a == LOAD_TRANS_BYTES ? 8 : p->warp_m;
-  while (rows > 8 && (p->warp_m % rows != 0 || warps * rows * pitch > p->stage_bytes))
+  while (rows > 8 && (p->warp_m % rows != 0 || warps * rows * pitch > room))
     rows -= 8;
   int bytes = warps * rows * pitch;
-  SET(d_reuses, bytes <= p->stage_bytes,
-      bytes <= p->stage_bytes ? "the others hold the next tile's first k tiles"
-                              : "%d B, more than a stage's %d",
-      bytes, p->stage_bytes);
-  SET(d_rows, rows, "of each of %d warps: what a stage has room for, at least 8", warps);
+  if (tma)
+    SET(d_reuses, 0, "all stages are on their way to the next tile, or read by slower warps");
+  else
+    SET(d_reuses, bytes <= p->stage_bytes,
+        bytes <= p->stage_bytes ? "the others hold the next tile's first k tiles"
+                                : "%d B, more than a stage's %d",
+        bytes, p->stage_bytes);
+  SET(d_rows, rows, "of each of %d warps: what %s room for, at least 8", warps,
+      tma ? "the ring leaves" : "a stage has");
   SET(d_bytes, bytes, "%d warps x %d rows x %d", warps, rows, pitch);
   choose_batch(b, PLAN_store_batch, p->store_vector, 0);
   choose_batch(b, PLAN_sum_batch, p->sum_vector, plan_step_instructions(p));

@@ -16,10 +16,12 @@ static const spec_field_info fields[SPEC_FIELD_COUNT] = {
 #undef X
 };
 
-/* ORDER FAMILY, DTYPE, LAYOUT, ORDER, ALONG, SCHEDULE, BIAS, ACTIVATION, SCALING: by value. */
+/* ORDER FAMILY, DTYPE, LAYOUT, PATH, ORDER, ALONG, SCHEDULE, BIAS, ACTIVATION, SCALING: by value.
+ */
 static const char *const family_names[FAMILY_COUNT] = {"naive", "smem",  "simt",   "gemv",  "wmma",
                                                        "mma",   "wgmma", "repack", "reduce"};
 static const char *const layout_names[] = {"nn", "nt", "tn", "tt"};
+static const char *const path_names[] = {"async", "tma"};
 static const char *const order_names[] = {"row", "column", "serpentine"};
 static const char *const along_names[] = {"m", "n"};
 static const char *const schedule_names[] = {"cooperative", "pingpong"};
@@ -56,6 +58,7 @@ const char *const *spec_kind_names(spec_kind kind, size_t *count) {
       [KIND_FAMILY] = {family_names, FAMILY_REPACK},             /* passes come unasked, and last */
       [KIND_DTYPE] = {dtype_names + 1, LENGTH(dtype_names) - 1}, /* GG_NONE cannot be asked for */
       [KIND_LAYOUT] = {layout_names, LENGTH(layout_names)},
+      [KIND_PATH] = {path_names, LENGTH(path_names)},
       [KIND_ORDER] = {order_names, LENGTH(order_names)},
       [KIND_ALONG] = {along_names, LENGTH(along_names)},
       [KIND_SCHEDULE] = {schedule_names, LENGTH(schedule_names)},
@@ -106,6 +109,7 @@ const char *spec_value_text(spec_field f, int value, char scratch[32]) {
     return dtype_name(value);
   case KIND_FAMILY:
   case KIND_LAYOUT:
+  case KIND_PATH:
   case KIND_ORDER:
   case KIND_ALONG:
   case KIND_SCHEDULE:

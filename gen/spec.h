@@ -32,12 +32,14 @@ typedef enum spec_family {
 typedef enum spec_layout { LAYOUT_NN, LAYOUT_NT, LAYOUT_TN, LAYOUT_TT } spec_layout;
 typedef enum fma_order { ORDER_ROW, ORDER_COLUMN, ORDER_SERPENTINE } fma_order;
 typedef enum raster_along { RASTER_M, RASTER_N } raster_along;
+/* All threads of a block copy its operands, or one thread has TMA copy them. */
+typedef enum copy_by { COPY_BY_THREADS, COPY_BY_TMA } copy_by;
 /* Two computing warpgroups share each tile, or take tiles in turn. */
 typedef enum schedule { SCHEDULE_COOPERATIVE, SCHEDULE_PINGPONG } schedule;
 
 /* ORDER FIELD. X(id, dotted name, kind, smallest, largest)
- * kinds: INT; BOOL; FAMILY, DTYPE, LAYOUT, ORDER, ALONG, SCHEDULE, BIAS, ACTIVATION, SCALING
- * (names, by value); UNROLL ("full" = 0, or
+ * kinds: INT; BOOL; FAMILY, DTYPE, LAYOUT, PATH, ORDER, ALONG, SCHEDULE, BIAS, ACTIVATION,
+ * SCALING (names, by value); UNROLL ("full" = 0, or
  * steps); SCALAR (true: at run time = GG_SCALAR_ANY; 0 or false = GG_SCALAR_ZERO; 1 =
  * GG_SCALAR_ONE). */
 #define SPEC_FIELDS(X)                                                                             \
@@ -65,6 +67,7 @@ typedef enum schedule { SCHEDULE_COOPERATIVE, SCHEDULE_PINGPONG } schedule;
   X(SWIZZLE, "swizzle", INT, 0, 128)                                                               \
   X(COPY_A, "copy.a", INT, 1, 16)                                                                  \
   X(COPY_B, "copy.b", INT, 1, 16)                                                                  \
+  X(COPY_PATH, "copy.path", PATH, 0, 0)                                                            \
   X(UNROLL_K, "unroll.k", UNROLL, 1, 1024)                                                         \
   X(UNROLL_STAGES, "unroll.stages", BOOL, 0, 1)                                                    \
   X(FRAGMENTS, "unroll.fragments", INT, 1, 2)                                                      \
@@ -171,6 +174,7 @@ typedef enum spec_kind {
   KIND_FAMILY,
   KIND_DTYPE,
   KIND_LAYOUT,
+  KIND_PATH,
   KIND_ORDER,
   KIND_ALONG,
   KIND_SCHEDULE,

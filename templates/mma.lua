@@ -24,6 +24,7 @@ local function operand(p, o)
   f.groups = f.extent // 16 -- fragments of 16 rows of A or columns of B
   f.element = p.element
   f.base = o == "a" and "" or "A_BYTES + "
+  f.boxed = p["path_" .. o] == "tma" -- rows of 128 bytes, boxes of them side by side
   -- registers of one group in one k step
   f.type = p.type_a == "f64" and "double" or "unsigned"
   f.words = 16 * p.step_k * p.element // 32 // (p.type_a == "f64" and 8 or 4)
@@ -41,23 +42,35 @@ local function array(p, o, set, group)
   return o .. set .. "_" .. group
 end
 
+-- Where a warp's part of rows along m or n begins: its byte in a row. Boxes are 128 bytes wide, and the byte is that
+-- in the box; text of the box's offset too, "" for none.
+local function warp_begin(f)
+  local bytes, warp = f.extent * f.element, "warp_" .. f.mn
+  if not f.boxed then return ("%s * %d + "):format(warp, bytes), "" end
+  local box = f.o:upper() .. "_BOX + "
+  if bytes == 128 then return "", ("%s * %s"):format(warp, box) end
+  if bytes > 128 then return "", ("%s * %d * %s"):format(warp, bytes // 128, box) end
+  return ("%s %% %d * %d + "):format(warp, 128 // bytes, bytes), ("%s / %d * %s"):format(warp, 128 // bytes, box)
+end
+
 -- Row and byte in it that the lane reads first, both of the warp's part of a stage.
 local function lane_place(f)
   local a = f.o == "a"
   local warp = ("warp_%s * %d"):format(f.mn, f.extent)
-  local warp_bytes = ("warp_%s * %d"):format(f.mn, f.extent * f.element)
+  local begin = warp_begin(f)
   if f.load == "ldmatrix" then
     if a then return warp .. " + lane % 16", "lane / 16 * 16" end
     return warp .. " + lane / 16 * 8 + lane % 8", "lane / 8 % 2 * 16"
   elseif f.load == "ldmatrix_trans" then
-    if a then return "lane / 16 * 8 + lane % 8", warp_bytes .. " + lane / 8 % 2 * 16" end
-    return "lane % 16", warp_bytes .. " + lane / 16 * 16"
+    if a then return "lane / 16 * 8 + lane % 8", begin .. "lane / 8 % 2 * 16" end
+    return "lane % 16", begin .. "lane / 16 * 16"
   elseif f.load == "ldmatrix_trans_bytes" then
     -- Rows 4i, 4i + 1 and 4i + 2, 4i + 3 make two matrices: together four bytes along k.
-    return "lane / 16 * 16 + lane / 8 % 2 * 2 + lane % 8 / 2 * 4 + lane % 2", warp_bytes
+    return "lane / 16 * 16 + lane / 8 % 2 * 2 + lane % 8 / 2 * 4 + lane % 2",
+      begin == "" and "0" or begin:sub(1, -4)
   end
   if f.along_k then return warp .. " + lane / 4", ("lane %% 4 * %d"):format(f.element) end
-  return "lane % 4", ("%s + lane / 4 * %d"):format(warp_bytes, f.element)
+  return "lane % 4", ("%slane / 4 * %d"):format(begin, f.element)
 end
 
 -- Byte offsets of the lane's first fragment: ra, rb.
@@ -68,7 +81,8 @@ function mma.fragment_bases(p)
     lines[#lines + 1] = ("const int %s_row = %s;"):format(f.o, row)
     if f.flip then byte = ("((%s) ^ (%s) * 16)"):format(byte, swizzle.text(f.flip, f.o .. "_row"))
     else byte = "(" .. byte .. ")" end
-    lines[#lines + 1] = ("const unsigned r%s = (unsigned)(%s%s_row * %s_PITCH + %s);"):format(f.o, f.base, f.o,
+    local box = f.along_k and "" or select(2, warp_begin(f))
+    lines[#lines + 1] = ("const unsigned r%s = (unsigned)(%s%s%s_row * %s_PITCH + %s);"):format(f.o, f.base, box, f.o,
       f.o:upper(), byte)
   end
   return lines
@@ -77,10 +91,14 @@ end
 -- Offset of what lies `rows` rows and `bytes` bytes further, in the stage at `base`. own: first letter of
 -- the lane's offset there, "r", or "t" for that of a turn.
 local function at(f, rows, bytes, base, own)
-  local thread, flip = (own or "r") .. f.o, 0
+  local thread, flip, box = (own or "r") .. f.o, 0, ""
+  if f.boxed and bytes >= 128 then
+    box = (" + %s%s_BOX"):format(bytes >= 256 and bytes // 128 .. " * " or "", f.o:upper())
+    bytes = bytes % 128
+  end
   if f.flip then flip, bytes = swizzle.offset(f.flip, rows, bytes) end
   if flip ~= 0 then thread = ("(%s ^ %d)"):format(thread, flip) end
-  return thread .. (base ~= "" and " + " .. base or "") .. names.offset(f.o, rows, bytes)
+  return thread .. (base ~= "" and " + " .. base or "") .. box .. names.offset(f.o, rows, bytes)
 end
 
 -- A loop over turns of unroll_k steps: the lane's offsets of a turn's first fragments, in the stage at `base`.
@@ -150,6 +168,20 @@ function mma.loads(p, set, kk, base, own)
   for group = 1, A.groups - 1 do names.append(lines, by["a" .. group]) end
   lines.by = by
   return lines
+end
+
+-- The same, each under the condition that there is a next k tile.
+function mma.guarded(loads)
+  local function guard(lines) for i, line in ipairs(lines) do lines[i] = "if (more) " .. line end end
+  guard(loads)
+  for _, o in ipairs { "a", "b" } do
+    local group = 0
+    while loads.by[o .. group] do
+      guard(loads.by[o .. group])
+      group = group + 1
+    end
+  end
+  return loads
 end
 
 -- Are bytes sorted in registers?

@@ -8,9 +8,9 @@
 -- publishes the next stage and frees this one, which belongs to the epilogue if the tile of D ends here.
 --
 -- What a k step computes is another module's business, as pipeline.lua says of it; besides,
--- loads(...).by has the loads by operand and group, and late(p) says that a fragment is loaded again
--- into its own registers behind the last product that reads it. Where k steps are a loop, first_turn(base)
--- and next_turn(p, base) set the offsets that loads(..., "t") go by.
+-- loads(...).by has the loads by operand and group, guarded(loads) puts each under the condition `more`, and
+-- late(p) says that a fragment is loaded again into its own registers behind the last product that reads it.
+-- Where k steps are a loop, first_turn(base) and next_turn(p, base) set the offsets that loads(..., "t") go by.
 --
 -- A ring that is written out (unroll_stages) stands in the text once more: a turn from its first stage on,
 -- which offsets need no register for, and whose loads of the next stage need no condition but the last.
@@ -84,23 +84,6 @@ function stream.first_loads(r)
   return names.block("if (k_tiles > 0)", r.product.loads(r.p, 0, 0, "rs"))
 end
 
--- The loads of a k step, each under a condition.
-local function guarded_loads(r, set, base)
-  local loads = r.product.loads(r.p, set, 0, base)
-  local function guard(lines) for i, line in ipairs(lines) do lines[i] = "if (more) " .. line end end
-  guard(loads)
-  if loads.by then
-    for _, o in ipairs { "a", "b" } do
-      local group = 0
-      while loads.by[o .. group] do
-        guard(loads.by[o .. group])
-        group = group + 1
-      end
-    end
-  end
-  return loads
-end
-
 -- All k steps of a tile but the last, with the copies between them.
 local function plain_steps(r, read, write)
   local p, lines, last = r.p, {}, r.steps - 1
@@ -149,7 +132,7 @@ function stream.body(r, stage)
   names.append(lines, ring.wait(r))
   add("gg_syncthreads(); // the next stage is here, this one is free")
   local set = (r.rolled and p.unroll_k - 1 or last) % 2
-  local loads = certain and r.product.loads(p, 1 - set, 0, following) or guarded_loads(r, 1 - set, following)
+  local loads = certain and r.product.loads(p, 1 - set, 0, following) or r.product.guarded(r.product.loads(p, 1 - set, 0, following))
   return names.append(lines, r.product.step(p, set, loads, {}, 4))
 end
 
