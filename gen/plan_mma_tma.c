@@ -39,10 +39,13 @@ void plan_mma_check_tma(plan_builder *b) {
     plan_refuse(b, SPEC_COPY_PATH, "copy-path",
                 "\"tma\" came with sm_90, %s is sm_%d; use \"async\" or leave it out", b->gpu->name,
                 b->gpu->arch);
-  for (size_t i = 0; i < sizeof threads_only / sizeof threads_only[0]; ++i)
-    if (plan_asked(b, threads_only[i], 0) != 0)
-      plan_refuse(b, threads_only[i], "copy-path", "%d together with copy.path = \"tma\": %s",
-                  plan_asked(b, threads_only[i], 0), why[i]);
+  char scratch[32];
+  for (size_t i = 0; i < sizeof threads_only / sizeof threads_only[0]; ++i) {
+    spec_field f = threads_only[i];
+    if (plan_asked(b, f, 0) != 0)
+      plan_refuse(b, f, "copy-path", "%s together with copy.path = \"tma\": %s",
+                  spec_value_text(f, plan_asked(b, f, 0), scratch), why[i]);
+  }
   if (plan_given(b, SPEC_SWIZZLE) && plan_asked(b, SPEC_SWIZZLE, 0) != ROW_BYTES)
     plan_refuse(b, SPEC_SWIZZLE, "copy-path",
                 "%d together with copy.path = \"tma\", whose rows are swizzled over 128 bytes; use "

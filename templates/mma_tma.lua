@@ -87,8 +87,8 @@ local function loads(r)
       local k, side = ("ahead_kt * %d"):format(p.tile_k), "ahead_" .. mn
       local x, y = k .. along, side
       if not names.contiguous_k(p, o) then x, y = side .. along, k end
-      lines[#lines + 1] = ("gg_tma_load_3d(%s, &p.map_%s, %s, %s, p.stride_%s ? ahead_batch : 0, full);"):format(to, o, x,
-        y, o)
+      local z = ("p.stride_%s ? ahead_batch : 0"):format(o)
+      lines[#lines + 1] = ("gg_tma_load_3d(%s, &p.map_%s, %s, %s, %s, full);"):format(to, o, x, y, z)
     end
   end
   return lines

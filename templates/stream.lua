@@ -132,7 +132,8 @@ function stream.body(r, stage)
   names.append(lines, ring.wait(r))
   add("gg_syncthreads(); // the next stage is here, this one is free")
   local set = (r.rolled and p.unroll_k - 1 or last) % 2
-  local loads = certain and r.product.loads(p, 1 - set, 0, following) or r.product.guarded(r.product.loads(p, 1 - set, 0, following))
+  local loads = r.product.loads(p, 1 - set, 0, following)
+  if not certain then loads = r.product.guarded(loads) end
   return names.append(lines, r.product.step(p, set, loads, {}, 4))
 end
 

@@ -8,6 +8,7 @@
 #include "faults_cluster.h"
 #include "faults_gemv.h"
 #include "faults_mma.h"
+#include "faults_mma_tma.h"
 #include "faults_reduce.h"
 #include "faults_repack.h"
 
@@ -20,6 +21,7 @@
 static const seeded_fault launch_faults[] = {
     EARLY("wgmma", PAIR, "gg_tma_load_3d"),
     EARLY("mma", MMA_RING, "gg_cp_async"),
+    EARLY("mma by tma", MMA_TMA, "gg_tma_load_3d"),
     EARLY("gemv", GEMV, "gg_ldg_u32x4"),
     EARLY("reduce", REDUCE, "gg_ldg_f32"),
     EARLY("repack", COPY, "gg_ldg_u32x4"),

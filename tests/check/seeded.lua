@@ -66,6 +66,11 @@ gemm {
   tile = { m = 32, n = 32, k = 64, warp = { m = 32, n = 16 } }, stages = 3,
   epilogue = { scale = { a = "group", b = "block" }, bias = "n", residual = true },
 }
+-- The same fed by TMA, with two boxes of B.
+gemm {
+  family = "mma", dtype = "bf16", layout = "nn", tile = { m = 32, n = 128, k = 64, warp = { m = 16, n = 64 } },
+  stages = 3, copy = { path = "tma" }, allow = { "ring-short" },
+}
 -- Fewer rows than an instruction: D is computed transposed.
 gemm {
   family = "wgmma", dtype = "f16", layout = "nn", tile = { m = 24, n = 128 }, stages = 3, dispatch = alone,

@@ -13,6 +13,7 @@
 #include "faults_gemv.h"
 #include "faults_launch.h"
 #include "faults_mma.h"
+#include "faults_mma_tma.h"
 #include "faults_reduce.h"
 #include "faults_repack.h"
 #include "faults_types.h"
@@ -35,6 +36,7 @@ static const struct {
              {gemv_faults, LENGTH(gemv_faults)},
              {launch_faults, LENGTH(launch_faults)},
              {mma_faults, LENGTH(mma_faults)},
+             {mma_tma_faults, LENGTH(mma_tma_faults)},
              {reduce_faults, LENGTH(reduce_faults)},
              {repack_faults, LENGTH(repack_faults)},
              {types_faults, LENGTH(types_faults)},
@@ -43,8 +45,8 @@ static const struct {
 enum {
   ALL_FAULTS = LENGTH(faults) + LENGTH(cluster_faults) + LENGTH(epilogue_faults) +
                LENGTH(few_faults) + LENGTH(gemv_faults) + LENGTH(launch_faults) +
-               LENGTH(mma_faults) + LENGTH(reduce_faults) + LENGTH(repack_faults) +
-               LENGTH(types_faults) + LENGTH(wmma_faults)
+               LENGTH(mma_faults) + LENGTH(mma_tma_faults) + LENGTH(reduce_faults) +
+               LENGTH(repack_faults) + LENGTH(types_faults) + LENGTH(wmma_faults)
 };
 
 static const seeded_fault *fault(size_t i) {

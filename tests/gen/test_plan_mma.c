@@ -244,12 +244,96 @@ static void wgmma_narrow_takes_everything(void **state) {
     }
 }
 
+/* TMA asks for rows of 128 bytes in boxes, as ldmatrix reads them without conflicts; its kernels
+ * take every k, and those of single elements do not know of it. */
+static void tma_copies_boxes(void **state) {
+  (void)state;
+  static const struct {
+    int layout, type;
+    int boxes_a, rows_a, boxes_b, rows_b; /* of tiles of 128x256x128 bytes */
+  } rows[] = {{LAYOUT_NT, GG_BF16, 1, 128, 1, 256}, {LAYOUT_NN, GG_BF16, 1, 128, 4, 64},
+              {LAYOUT_TN, GG_F16, 2, 64, 4, 64},    {LAYOUT_TT, GG_F16, 2, 64, 1, 256},
+              {LAYOUT_NT, GG_TF32, 1, 128, 1, 256}, {LAYOUT_NT, GG_S8, 1, 128, 1, 256}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
+    for (int card = 0; card < 2; ++card)
+      for (int v = 0; v < VARIANT_COUNT; ++v) {
+        kernel_spec s = spec_of(card ? "rtx-5090" : "h100-sxm", rows[i].type,
+                                (setting[]){{SPEC_LAYOUT, rows[i].layout},
+                                            {SPEC_TILE_M, 128},
+                                            {SPEC_TILE_N, 256},
+                                            {SPEC_STAGES, card ? 2 : 3},
+                                            {SPEC_COPY_PATH, COPY_BY_TMA},
+                                            {END, 0}});
+        if (card) s.value[SPEC_TILE_N] = 128;
+        kernel_plan p;
+        made(&s, (plan_variant)v, &p);
+        if (v == VARIANT_NARROW) {
+          assert_int_equal(p.path_a, PATH_STAGED + (p.element == 4 ? PATH_ASYNC - PATH_STAGED : 0));
+          assert_null(strstr(p.name, "_tma"));
+          plan_free(&p);
+          continue;
+        }
+        assert_non_null(strstr(p.name, "_tma"));
+        assert_int_equal(p.path_a, PATH_TMA);
+        assert_int_equal(p.path_b, PATH_TMA);
+        int side = card ? 2 : 1; /* half the columns */
+        assert_int_equal(p.copies_a, rows[i].boxes_a);
+        assert_int_equal(p.box_a, rows[i].rows_a);
+        bool along_k = plan_contiguous_k(&p, 1);
+        assert_int_equal(p.copies_b, along_k ? rows[i].boxes_b : rows[i].boxes_b / side);
+        assert_int_equal(p.box_b, along_k ? rows[i].rows_b / side : rows[i].rows_b);
+        assert_int_equal(p.bytes_a, p.copies_a * p.box_a * 128);
+        assert_int_equal(p.stage_bytes, p.bytes_a + p.copies_b * p.box_b * 128);
+        assert_int_equal(p.stage_bytes % 1024, 0);
+        assert_int_equal(plan_mma_read_ways(&p, 0), 1);
+        assert_int_equal(plan_mma_read_ways(&p, 1), 1);
+        assert_int_equal(p.barrier_bytes, 16 * p.stages);
+        assert_int_equal(p.shared_bytes, p.stages * p.stage_bytes + p.d_bytes + p.barrier_bytes);
+        assert_true(p.shared_bytes <= s.gpu.shared_block);
+        assert_int_equal(p.d_reuses, 0);
+        assert_int_equal(p.align_a, 16);
+        assert_int_equal(p.multiple_k, 1);
+        assert_int_equal(p.multiple_m, v == VARIANT_FULL ? 128 : 1);
+        plan_free(&p);
+      }
+}
+
+/* Where its swizzle leaves conflicts, or it does not exist, it is refused. */
+static void tma_is_refused(void **state) {
+  (void)state;
+  static const setting asked[] = {{SPEC_COPY_PATH, COPY_BY_TMA}, {END, 0}};
+  kernel_spec s = spec_of("a100-sxm-80", GG_BF16, asked);
+  refused(&s, SPEC_COPY_PATH, "copy-path");
+  s = spec_of("h100-sxm", GG_F64, asked);
+  refused(&s, SPEC_COPY_PATH, "copy-path");
+  s = spec_of("h100-sxm", GG_BF16, asked);
+  s.value[SPEC_TILE_K] = 32;
+  s.value[SPEC_LAYOUT] = LAYOUT_NT;
+  refused(&s, SPEC_TILE_K, "copy-path");
+  static const spec_field fields[] = {SPEC_PADDING, SPEC_COPY_A, SPEC_COPY_B, SPEC_UNROLL_K};
+  for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i) {
+    s = spec_of("h100-sxm", GG_BF16, asked);
+    s.value[fields[i]] = 8;
+    refused(&s, fields[i], "copy-path");
+  }
+  s = spec_of("h100-sxm", GG_BF16, (setting[]){{SPEC_COPY_PATH, COPY_BY_THREADS}, {END, 0}});
+  kernel_plan p;
+  made(&s, VARIANT_FULL, &p);
+  assert_int_equal(p.path_a, PATH_ASYNC);
+  plan_free(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(types_follow_the_architecture), cmocka_unit_test(integers_have_three_shapes),
-      cmocka_unit_test(turns_divide_the_k_tile),       cmocka_unit_test(fp8_is_promoted),
-      cmocka_unit_test(scales_come_with_parts),        cmocka_unit_test(batches_divide),
+      cmocka_unit_test(types_follow_the_architecture),
+      cmocka_unit_test(integers_have_three_shapes),
+      cmocka_unit_test(turns_divide_the_k_tile),
+      cmocka_unit_test(fp8_is_promoted),
+      cmocka_unit_test(scales_come_with_parts),
+      cmocka_unit_test(batches_divide),
       cmocka_unit_test(wgmma_narrow_takes_everything),
+      cmocka_unit_test(tma_copies_boxes),
+      cmocka_unit_test(tma_is_refused),
   };
   return cmocka_run_group_tests_name("plans of family mma", tests, NULL, NULL);
 }

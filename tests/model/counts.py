@@ -145,6 +145,8 @@ def compare(gemmgen, folder, size, members):
             expected["fill wavefronts"] = model["wavefronts"]["fill"]
             blocks = m // f["tile_m"] * (n // f["tile_n"]) * step / steps[name]
             got.update(emulated(short[name], long[name], blocks))
+            if f["path_a"] == "tma":  # of whose copies no wavefront is counted
+                del expected["fill wavefronts"]
         for what, value in expected.items():
             figures += 1
             if got[what] is None:
