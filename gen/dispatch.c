@@ -163,9 +163,11 @@ static void row(const kernel_plan *p, const char *prefix, buf *out) {
   buf_printf(out, "     .speed = %d, .wave_loss_percent = %d, .overhead_k = %d,\n", p->speed,
              p->wave_loss, p->overhead_k);
   buf_printf(out,
+             "     .further_percent = %d, .alone_percent = %d,\n"
              "     .sm_gflops = %d, .copy_gbs = %d, .memory_gbs = %d,\n"
              "     .overhead_ns = %d, .partial_percent = %d,\n",
-             p->sm_gflops, p->copy_gbs, p->spec->gpu.hbm_gbs, p->overhead_ns, p->partial_percent);
+             plan_is_pass(p) ? 100 : p->further, plan_is_pass(p) ? 100 : p->alone, p->sm_gflops,
+             p->copy_gbs, p->spec->gpu.hbm_gbs, p->overhead_ns, p->partial_percent);
   maps(p, out);
   buf_printf(out, "     .persistent = %d, .programmatic = %d},\n", p->persistent, p->programmatic);
 }

@@ -405,6 +405,7 @@ void plan_common_end(plan_builder *b, const char *shape) {
         "0.885 of %d (measured of copies, H200: 4250 of 4800): no kernel reads and writes faster",
         b->gpu->hbm_gbs);
   if (b->result != PLAN_OK) return;
+  if (!plan_is_pass(p)) plan_several(b);
   buf name = {0};
   buf_printf(&name, "sm%d%s_%s_", p->arch, p->arch_suffix == 'a' ? "a" : "",
              spec_family_name(p->family));
@@ -549,8 +550,9 @@ void plan_json(const kernel_plan *p, buf *out) {
 }
 
 bool plan_is_outside(plan_field f) {
-  return f == PLAN_repack || f == PLAN_split || f == PLAN_sm_gflops || f == PLAN_copy_gbs ||
-         f == PLAN_overhead_ns || f == PLAN_partial_percent;
+  return f == PLAN_further || f == PLAN_alone || f == PLAN_repack || f == PLAN_split ||
+         f == PLAN_sm_gflops || f == PLAN_copy_gbs || f == PLAN_overhead_ns ||
+         f == PLAN_partial_percent;
 }
 
 void plan_hash(const kernel_plan *p, char out[65]) {

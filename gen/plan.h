@@ -165,6 +165,8 @@ typedef enum fragment_load {
   X(speed, "per mille", "of the fastest kernel of these types, all SMs busy")                      \
   X(wave_loss, "percent", "of an idle SM's share of the time that is lost")                        \
   X(overhead_k, "elements", "of k that a tile costs besides its own")                              \
+  X(further, "percent", "of overhead_k that each further tile on an SM takes")                     \
+  X(alone, "percent", "of speed that one block on an SM reaches, instead of blocks_sm")            \
   X(repack, "bool", "passes over operands that it cannot take stand beside it")                    \
   X(split, "bool", "a kernel of raw sums and a pass that adds parts of k up stand beside it")      \
   X(sm_gflops, "GFLOP/s", "of one SM that speed 1000 stands for")                                  \

@@ -232,11 +232,11 @@ static void row_terms(const kernel_plan *p, const gpu_facts *g, const model_prob
   double outputs = q->m * q->n * q->batch, share = outputs * parts / (g->sms * waves * area);
   double loss = p->wave_loss / 100.0;
   double unit = 2 * outputs / (g->sms * 1e9 * p->sm_gflops) * (1 - loss + loss / share);
-  enum { OVERLAPPED_PERCENT = 25 };
-  double shown =
-      p->persistent && waves > 1 ? (1 + OVERLAPPED_PERCENT / 100.0 * (waves - 1)) / waves : 1;
-  *work_k = unit * q->k;
-  *work_tile = unit * parts * shown;
+  double blocks = p->blocks_sm > 1 ? p->blocks_sm : 1;
+  double last = waves - (ceil(waves / blocks) - 1) * blocks; /* on an SM in the last round */
+  double reached = p->alone / 100.0 * last, slower = reached < 1 ? 1 / reached : 1;
+  *work_k = unit * q->k * (waves - last + last * slower) / waves;
+  *work_tile = unit * parts * (1 + p->further / 100.0 * (waves - 1)) / waves;
 }
 
 /* Least squares of relative errors over the problems where the row counts. */

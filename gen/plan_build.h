@@ -94,6 +94,12 @@ int plan_bandwidth(const plan_builder *b, int per_mille);
 /* The speed of a kernel on CUDA cores, given per mille of their own fastest, beside the kernels of
  * the unit that multiplies its types fastest. */
 int plan_core_speed(const plan_builder *b, int speed);
+/* further and alone: what tiles and blocks on one SM make of overhead_k and speed; speed itself,
+ * where the family has left it to the model. Needs the whole plan. */
+void plan_several(plan_builder *b);
+/* Does a family of tensor cores leave speed to the model? Its constants were fitted to types of 2
+ * bytes, with wide copies, on Hopper. */
+bool plan_speed_by_model(const plan_builder *b);
 /* Sets speed: to `planned` with its reason, or to what the spec states, which is of wide copies. A
  * narrow kernel gets as much less of that as is planned of it beside the full kernel of the same
  * spec. */

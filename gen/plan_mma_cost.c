@@ -266,7 +266,7 @@ void plan_mma_cost(plan_builder *b) {
                "%d / (1 + 16 / %d + %.2f): larger tiles read shared memory and L2 less; copies of "
                "one element, each %d slots of 128 beside %d FMAs a cycle",
                best, side, copies, slots, rate);
-  } else {
+  } else if (!plan_speed_by_model(b)) {
     plan_speed(b, best * side / (side + 16),
                "%d x %d / (%d + 16): larger tiles read shared memory and L2 less", best, side,
                side);

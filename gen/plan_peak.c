@@ -2,6 +2,7 @@
  * what of it the library should expect.
  */
 #include "plan_build.h"
+#include "plan_model.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -99,4 +100,39 @@ void plan_speed(plan_builder *b, int planned, const char *why, ...) {
   vsnprintf(text, sizeof text, why, list);
   va_end(list);
   SET(speed, planned, "%s", text);
+}
+
+bool plan_speed_by_model(const plan_builder *b) {
+  return b->gpu->has_wgmma && b->plan->element == 2 && b->variant != VARIANT_NARROW;
+}
+
+static void modelled_speed(plan_builder *b, const model_kernel *k) {
+  const kernel_plan *p = b->plan;
+  double rate = model_sm_rate(k, b->gpu, p->blocks_sm);
+  int speed = (int)(2 * rate * b->gpu->boost_mhz / p->sm_gflops);
+  plan_speed(b, speed > 1 ? speed : 1,
+             "by the model: %.0f FMAs a cycle and SM (%d block%s) x 2 x %d MHz / %d GFLOP/s", rate,
+             p->blocks_sm, p->blocks_sm == 1 ? "" : "s", b->gpu->boost_mhz, p->sm_gflops);
+}
+
+void plan_several(plan_builder *b) {
+  enum { OVERLAPPED = 25 };
+  kernel_plan *p = b->plan;
+  model_kernel k = plan_model(p);
+  if (p->why[PLAN_speed] == NULL) modelled_speed(b, &k);
+  bool few = p->family == FAMILY_WGMMA && p->swap && p->blocks_sm > 1;
+  if (p->persistent)
+    SET(further, OVERLAPPED, "the next tile's copies run during the epilogue (docs/wgmma.md)");
+  else if (few)
+    SET(further, OVERLAPPED, "a block waits beside the copies of others (docs/dispatch.md)");
+  else
+    SET(further, 100, "each tile has its own loads and stores to make");
+  double one = model_sm_rate(&k, b->gpu, 1), all = model_sm_rate(&k, b->gpu, p->blocks_sm);
+  int alone = all > one ? (int)(100 * one / all + 0.5) : 100;
+  if (p->blocks_sm == 1)
+    SET(alone, 100, "an SM holds one");
+  else
+    SET(alone, alone > 1 ? alone : 1,
+        "by the model: %.0f FMAs a cycle, %.0f with %d blocks, whose waits fill each other", one,
+        all, p->blocks_sm);
 }

@@ -397,7 +397,7 @@ void plan_make_wmma(plan_builder *b) {
                "%d / (1 + 16 / %d + %.2f): half of what mma.sync or wgmma reach; copies of one "
                "element, each %d slots of 128 beside %d FMAs a cycle",
                REACHED, side, copies, slots, rate);
-  } else {
+  } else if (!plan_speed_by_model(b)) {
     plan_speed(b, REACHED * side / (side + 16),
                "%d x %d / (%d + 16): half of what mma.sync or wgmma reach", REACHED, side, side);
   }

@@ -232,14 +232,21 @@ typedef struct gg_kernel {
   /* m, n and k must be multiples of these (1: any), k at least min_k. */
   int multiple_m, multiple_n, multiple_k, min_k;
   /* What the choice among rows that apply rests on: the least of
-   *   (k + cluster_k * overhead_k) / speed * (1 - w + w / q), w = wave_loss_percent / 100, where
-   *   q = m * n * batch * cluster_k / (SMs * ceil(blocks / SMs) * tile_m * tile_n)
-   * is the share of the SMs' time, over whole waves, that goes into elements of D; blocks: those of
-   * the grid before persistence, padding included (below). A persistent
-   * block pays overhead_k for its first tile and a quarter of it for each further one. */
+   *   (k * s + cluster_k * overhead_k * o) / speed * (1 - w + w / q), w = wave_loss_percent / 100,
+   *   q = m * n * batch * cluster_k / (SMs * t * tile_m * tile_n), t = ceil(blocks / SMs)
+   * blocks: those of the grid before persistence, padding included (below); t: how many the SM with
+   * most of them computes, beside each other or in turn; q: the share of the SMs' time that goes
+   * into elements of D. The first of them pays overhead_k, each further one a part:
+   *   o = (1 + further_percent / 100 * (t - 1)) / t
+   * An SM holds b = blocks_per_sm of them at once, which share its rate and together reach speed.
+   * In the last round it holds c = t - b * (ceil(t / b) - 1), which reach the part
+   * f = min(1, c * alone_percent / 100) of it:
+   *   s = (t - c + c / f) / t */
   int speed;             /* with all SMs busy, per mille of the fastest kernel of these types */
   int wave_loss_percent; /* 100: time of idle SMs is lost; less: their power helps the others */
   int overhead_k;        /* what a tile costs besides its k, in elements of k */
+  int further_percent;   /* of overhead_k that each further tile on an SM costs */
+  int alone_percent;     /* of speed that one block on an SM reaches, instead of blocks_per_sm */
   /* 10^9 FLOP/s of one SM that speed 1000 stands for on the plan's GPU; 0: unknown. It turns the
    * expression above, e, into nanoseconds, 2000 * m * n * batch * e / (SMs * sm_gflops), so that
    * the time of REPACK and REDUCE rows can be added:

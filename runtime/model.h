@@ -307,6 +307,9 @@ typedef struct model_constants {
 
 /* The fitted ones. */
 extern const model_constants model_fitted;
+/* FMAs per cycle of an SM with so many blocks on it, over a long k: as its units allow, or as the
+ * blocks' own chains of fetches and barriers do. */
+double model_sm_rate(const model_kernel *k, const gpu_facts *g, int blocks);
 /* With other constants: for fitting. */
 model_prediction model_predict_with(const model_constants *c, const model_kernel *k,
                                     const gpu_facts *g, const model_problem *p);

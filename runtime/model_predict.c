@@ -173,6 +173,13 @@ static double unit_cycles(const model_constants *c, const model_kernel *k, const
   return together(c->overlap, units, 4);
 }
 
+double model_sm_rate(const model_kernel *k, const gpu_facts *g, int blocks) {
+  const model_constants *c = &model_fitted;
+  model_step s = model_step_of(c, k, g, NULL);
+  double cycles = two(c->overlap_blocks, blocks * unit_cycles(c, k, &s), s.chain);
+  return cycles > 0 ? blocks * (double)k->tile_m * k->tile_n * k->tile_k / cycles : 0;
+}
+
 /* Cycles of one round: b blocks at once on an SM. */
 static double round_cycles(const model_constants *c, const model_kernel *k, const timeline *t,
                            double b) {

@@ -170,10 +170,6 @@ static ggi_why test_maps(const test *t) {
   return GGI_APPLIES;
 }
 
-/* What a persistent block's further tiles cost of the first one's overhead: copies run during the
- * epilogue (docs/wgmma.md). */
-static const double OVERLAPPED = 0.25;
-
 /* What a kernel waits for the one before, where it is not launched while that ends
  * (docs/launching.md: 300 to 550 ns on an H200). */
 static const double LAUNCH_GAP_NS = 500;
@@ -218,6 +214,15 @@ static double grid_blocks(const gg_kernel *r, const ggi_call *c) {
          (double)c->batch * (r->cluster_k > 1 ? r->cluster_k : 1);
 }
 
+/* How much longer an SM takes for its `tiles` than where it always held all the blocks it can: in
+ * the last round those that are left fill each other's waits less. */
+static double stretch(const gg_kernel *r, double tiles) {
+  double blocks = r->blocks_per_sm > 1 ? r->blocks_per_sm : 1;
+  double last = tiles - (ceil(tiles / blocks) - 1) * blocks;
+  double reached = last * r->alone_percent / 100;
+  return reached > 0 && reached < 1 ? (tiles - last + last / reached) / tiles : 1;
+}
+
 /* The time without memory. */
 static double own_time(const gg_kernel *r, const ggi_call *call, const gg_device_info *device) {
   double parts = r->cluster_k > 1 ? r->cluster_k : 1, sms = device->sms > 0 ? device->sms : 1;
@@ -226,9 +231,9 @@ static double own_time(const gg_kernel *r, const ggi_call *call, const gg_device
   double used = (double)call->m * (double)call->n * (double)call->batch * parts;
   double share = used > 0 ? used / (sms * waves * area) : 1;
   double speed = r->speed > 0 ? r->speed : 1, loss = r->wave_loss_percent / 100.0;
-  double overhead = parts * r->overhead_k;
-  if (r->persistent && waves > 1) overhead *= (1 + OVERLAPPED * (waves - 1)) / waves;
-  return ((double)call->k + overhead) / speed * (1 - loss + loss / share);
+  if (waves < 1) return 0;
+  double overhead = parts * r->overhead_k * (1 + r->further_percent / 100.0 * (waves - 1)) / waves;
+  return ((double)call->k * stretch(r, waves) + overhead) / speed * (1 - loss + loss / share);
 }
 
 static bool starts_early(const gg_kernel *r, const ggi_call *call, const gg_device_info *device,

@@ -11,11 +11,12 @@ import math
 import re
 import sys
 
-FIELDS = ("tile_m", "tile_n", "cluster_k", "speed", "wave_loss_percent", "overhead_k", "persistent")
+FIELDS = ("tile_m", "tile_n", "cluster_m", "cluster_n", "cluster_k", "blocks_per_sm", "speed",
+          "wave_loss_percent", "overhead_k", "further_percent", "alone_percent")
 OPTIONAL = ("sm_gflops", "copy_gbs", "memory_gbs", "programmatic")  # 0 where the table has not
-BYTES = {"f64": 8, "f32": 4, "tf32": 4, "f16": 2, "bf16": 2}  # others: 1
+BYTES = {"f64": 8, "f32": 4, "tf32": 4, "s32": 4, "f16": 2, "bf16": 2}  # others: 1
+OUTPUT = {"e4m3": "bf16", "e5m2": "bf16", "s8": "s32", "u8": "s32", "tf32": "f32"}  # others: as A
 GAP_NS = 500  # where a kernel is not launched while the one before ends
-OVERLAPPED = 0.25  # of the overhead that a persistent block's further tiles pay (runtime/select.c)
 
 
 def rows_of(path):
@@ -31,36 +32,53 @@ def rows_of(path):
     return rows
 
 
-def predicted(row, m, n, k, batch, sms, gbs, element):
-    """The expression at gg_kernel.speed (runtime/gg_kernel.h)."""
+def tiles_along(extent, tile, cluster):
+    """Padded to whole clusters."""
+    tiles = math.ceil(extent / tile)
+    return math.ceil(tiles / cluster) * cluster if cluster > 1 else tiles
+
+
+def own_time(row, m, n, k, batch, sms, blocks):
+    """The expression at gg_kernel.speed (runtime/gg_kernel.h); its letters."""
     parts = max(row["cluster_k"], 1)
-    tiles = math.ceil(m / row["tile_m"]) * math.ceil(n / row["tile_n"])
-    waves = math.ceil(tiles * batch * parts / sms)
-    share = m * n * batch * parts / (sms * waves * row["tile_m"] * row["tile_n"])
-    loss = row["wave_loss_percent"] / 100
-    overhead = parts * row["overhead_k"]
-    if row["persistent"] and waves > 1:
-        overhead *= (1 + OVERLAPPED * (waves - 1)) / waves
-    own = (k + overhead) / max(row["speed"], 1) * (1 - loss + loss / share)
-    if row["copy_gbs"] <= 0 or row["sm_gflops"] <= 0:
+    t = math.ceil(blocks / sms)
+    q = m * n * batch * parts / (sms * t * row["tile_m"] * row["tile_n"])
+    w = row["wave_loss_percent"] / 100
+    o = (1 + row["further_percent"] / 100 * (t - 1)) / t
+    b = max(row["blocks_per_sm"], 1)
+    c = t - b * (math.ceil(t / b) - 1)
+    f = min(1, c * row["alone_percent"] / 100)
+    s = (t - c + c / f) / t if f > 0 else 1
+    return (k * s + parts * row["overhead_k"] * o) / max(row["speed"], 1) * (1 - w + w / q)
+
+
+def predicted(row, m, n, k, batch, sms, gbs, types):
+    """ggi_row_time (runtime/select.c). types: of A and B, of D."""
+    blocks = (tiles_along(m, row["tile_m"], row["cluster_m"]) *
+              tiles_along(n, row["tile_n"], row["cluster_n"]) * batch * max(row["cluster_k"], 1))
+    own = own_time(row, m, n, k, batch, sms, blocks)
+    if row["sm_gflops"] <= 0:
         return own
-    # D has the type of A and B, which is true of the tables that docs/dispatch.md is about.
-    rate = row["copy_gbs"] * (gbs / row["memory_gbs"] if gbs > 0 and row["memory_gbs"] > 0 else 1)
-    ns = (m * k + k * n + m * n) * batch * element / rate
-    memory = ns * sms * row["sm_gflops"] / (2000 * m * n * batch)
-    blocks = tiles * batch * parts
+    unit = sms * row["sm_gflops"] / (2000 * m * n * batch)  # of own, in a nanosecond
+    memory = 0
+    if row["copy_gbs"] > 0:
+        rate = row["copy_gbs"] * (gbs / row["memory_gbs"] if gbs > 0 and row["memory_gbs"] > 0 else 1)
+        again = math.ceil(m / row["tile_m"]) if row["tile_n"] == 1 else 1
+        operand, output = (BYTES.get(x, 1) for x in types)
+        memory = ((m * k + k * n * again) * operand + m * n * output) * batch / rate * unit
     early = row["programmatic"] and (2 * memory <= own or 2 * blocks <= sms)
-    gap = 0 if early else GAP_NS * sms * row["sm_gflops"] / (2000 * m * n * batch)
-    return gap + (own ** 4 + memory ** 4) ** 0.25
+    return (0 if early else GAP_NS * unit) + (own ** 4 + memory ** 4) ** 0.25
 
 
 def problems_of(path):
-    """(name, layout, dtype, m, n, k, batch) -> {kernel: microseconds}."""
+    """(name, layout, type of A and B, of D, m, n, k, batch) -> {kernel: microseconds}."""
     problems = {}
     with open(path, encoding="utf-8") as file:
         for line in csv.DictReader(file):
             size = tuple(int(line[f]) for f in ("m", "n", "k", "batch"))
-            key = (line["name"], line["layout"], line["dtype"]) + size
+            dtype = line["dtype"]
+            output = line.get("type_d") or OUTPUT.get(dtype, dtype)
+            key = (line["name"], line["layout"], dtype, output) + size
             problems.setdefault(key, {})[line["kernel"]] = float(line["us"])
     return problems
 
@@ -82,11 +100,11 @@ def main():
     order = {name: i for i, name in enumerate(rows)}
     print("| problem | m x n x k x batch | chosen | us | best, where another | us | loss |")
     print("|---|---|---|---|---|---|---|")
-    for (name, layout, dtype, m, n, k, batch), times in problems_of(arguments.csv).items():
+    for (name, layout, dtype, output, m, n, k, batch), times in problems_of(arguments.csv).items():
         unknown = [kernel for kernel in times if kernel not in rows]
         if unknown:
             sys.exit(f"ranking.py: {arguments.table} has no kernel {unknown[0]}")
-        guess = {x: predicted(rows[x], m, n, k, batch, arguments.sms, arguments.gbs, BYTES.get(dtype, 1))
+        guess = {x: predicted(rows[x], m, n, k, batch, arguments.sms, arguments.gbs, (dtype, output))
                  for x in times}
         chosen = min(times, key=lambda x: (guess[x], order[x]))
         best = min(times, key=times.get)

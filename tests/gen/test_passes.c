@@ -112,7 +112,7 @@ static void splits_in_the_table(void **state) {
   assert_non_null(strstr(row, ".kind = GG_KIND_REDUCE"));
   assert_non_null(strstr(row, ".type_a = GG_F32, .type_b = GG_F32, .type_c = GG_BF16, .type_d = "
                               "GG_BF16, .type_acc = GG_F32"));
-  assert_non_null(strstr(row, ".copy_gbs = 4248, .overhead_ns = 2000"));
+  assert_non_null(strstr(row, ".copy_gbs = 4248, .memory_gbs = 4800,\n     .overhead_ns = 2000"));
   buf_free(&out);
   kernel_set_free(&k);
   diag_free(d);

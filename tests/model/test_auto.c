@@ -84,11 +84,15 @@ static bool takes(const kernel_plan *p, const model_problem *problem) {
 static double row_time(const kernel_plan *p, const gpu_facts *g, const model_problem *problem) {
   gg_kernel row = {.tile_m = p->tile_m,
                    .tile_n = p->tile_n,
+                   .cluster_m = p->cluster_m,
+                   .cluster_n = p->cluster_n,
                    .cluster_k = p->cluster_k,
+                   .blocks_per_sm = p->blocks_sm,
                    .speed = p->speed,
                    .wave_loss_percent = p->wave_loss,
                    .overhead_k = p->overhead_k,
-                   .persistent = p->persistent};
+                   .further_percent = p->further,
+                   .alone_percent = p->alone};
   ggi_call call = {.m = (gg_i64)problem->m,
                    .n = (gg_i64)problem->n,
                    .k = (gg_i64)problem->k,

@@ -146,6 +146,7 @@ static void predicted_time(void **s) {
   ggi_call c = call();
   gg_kernel r = row();
   r.tile_m = r.tile_n = 16, r.speed = 500, r.wave_loss_percent = 100, r.overhead_k = 44;
+  r.further_percent = 100;
   double share = 256.0 / 264;
   assert_true(fabs(ggi_row_time(&r, &c, &device) - 300 / (500 * share)) < 1e-12);
   r.wave_loss_percent = 0; /* idle SMs cost nothing */
@@ -163,6 +164,33 @@ static void predicted_time(void **s) {
   c.m = c.n = 17;
   share = 289.0 / (132 * 256);
   assert_true(fabs(ggi_row_time(&r, &c, &device) - 300 / (500 * share)) < 1e-9);
+}
+
+/* 256 x 256 in 16 x 16 tiles are 256 blocks, two for the SMs that have most. */
+static void several_blocks(void **s) {
+  (void)s;
+  ggi_call c = call();
+  gg_kernel r = row();
+  r.tile_m = r.tile_n = 16, r.speed = 500, r.wave_loss_percent = 0, r.overhead_k = 40;
+  r.further_percent = 25, r.blocks_per_sm = 2, r.alone_percent = 80;
+  /* Both run at once: the second one pays a quarter of its overhead, nobody runs alone. */
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - (256 + 25) / 500.0) < 1e-12);
+  r.further_percent = 100;
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - (256 + 40) / 500.0) < 1e-12);
+  /* Three: the last one runs alone, at 80 % of the speed. */
+  c.batch = 2, c.n = 192;
+  double third = 256 * (2 + 1 / 0.8) / 3;
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - (third + 40) / 500.0) < 1e-12);
+  /* Of three places one is free: two blocks at 30 % each. */
+  c.batch = 1, c.n = 256;
+  r.blocks_per_sm = 3, r.alone_percent = 30;
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - (256 / 0.6 + 40) / 500.0) < 1e-12);
+  /* Two that are fast enough by themselves. */
+  r.alone_percent = 60;
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - (256 + 40) / 500.0) < 1e-12);
+  /* One place: each is alone, and speed is that of one alone. */
+  r.blocks_per_sm = 1, r.alone_percent = 100;
+  assert_true(fabs(ggi_row_time(&r, &c, &device) - (256 + 40) / 500.0) < 1e-12);
 }
 
 /* Memory: 256 x 256 x 256 of f32, three matrices of 256 KiB, at 100 GB/s. */
@@ -414,6 +442,7 @@ int main(void) {
       cmocka_unit_test(epilogues),
       cmocka_unit_test(residual_alignment),
       cmocka_unit_test(predicted_time),
+      cmocka_unit_test(several_blocks),
       cmocka_unit_test(memory_bound),
       cmocka_unit_test(least_time),
       cmocka_unit_test(pointers),
