@@ -7,10 +7,15 @@ DIR/manifest.json: registers a thread, bytes of code, seconds of nvcc (CPU
 time, so that a busy machine does not count). By default a subset is compiled in which each pair
 (family, value of anything in COVERED) occurs at least once; --all compiles everything. --estimates P
 asks that the plans' registers lie within 10 % of what ptxas allots for P per cent of the kernels.
+
+--log FILE takes a line of JSON for each kernel that was compiled; what stands there, with the same text
+and nvcc, is not compiled again, but is judged by the plan at hand. --seconds S starts no kernel after S
+seconds: with a log, the same command goes on from there (exit code 75 while kernels are left).
 """
 
 import argparse
 import concurrent.futures
+import hashlib
 import json
 import os
 import re
@@ -24,6 +29,7 @@ import cubin
 import nvrtc12
 
 SKIPPED = 77
+UNFINISHED = 75
 NEAR = 0.1
 
 # What the subset covers, for each family.
@@ -96,7 +102,7 @@ def by_nvrtc(compiler, source, arch, keep):
 
 
 def compile_kernel(compilers, kernel, scratch):
-    """Faults (sentences) and figures of one kernel."""
+    """What the compiler says of one kernel: warnings (or why it fails) and figures, ready for the log."""
     plan, name = kernel["plan"], kernel["name"]
     nvcc, known, other = compilers
     keep = tempfile.mkdtemp(dir=scratch)
@@ -106,36 +112,75 @@ def compile_kernel(compilers, kernel, scratch):
     else:
         output, path, seconds = by_nvrtc(other, source, target(plan), keep)
     if output is None:
-        return [path], {}
+        return {"failed": path}
 
-    faults = []
+    warnings = []
     for line in output.splitlines():
         # What -v prints, and nothing else: ptxas calls serialised wgmma "info (C7511)".
         if line.strip() and not re.match(r"ptxas info\s*: (?!\(C\d)|(ptxas\s+\.)?\s*\d+ bytes stack frame", line):
-            faults.append(f"nvcc says: {line.strip()}")
+            warnings.append(line.strip())
 
     numbers = re.search(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", output)
     registers = re.search(r"Used (\d+) registers", output)
     if not numbers or not registers:
-        return faults + [f"ptxas gave no figures: {output.strip()}"], {}
+        return {"failed": f"ptxas gave no figures: {output.strip()}"}
     stack, stores, loads = map(int, numbers.groups())
-    if stores or loads:
-        faults.append(f"spills: {stores} bytes stored, {loads} bytes loaded")
-    if stack:
-        faults.append(f"local memory: {stack} bytes of stack")
-
     figures = {
         "registers": int(registers.group(1)),
         "code_bytes": cubin.code_bytes(path, kernel["symbol"]),
         "compile_seconds": round(seconds, 1),
+        "stack": stack, "stores": stores, "loads": loads,
     }
+    shutil.rmtree(keep)
+    return {"warnings": warnings, "figures": figures}
+
+
+def faults_of(plan, said):
+    """Sentences: what is wrong with a kernel by its plan, and by what the compiler said."""
+    if "failed" in said:
+        return [said["failed"]]
+    figures = said["figures"]
+    faults = [f"nvcc says: {line}" for line in said["warnings"]]
+    if figures["stores"] or figures["loads"]:
+        faults.append(f"spills: {figures['stores']} bytes stored, {figures['loads']} bytes loaded")
+    if figures["stack"]:
+        faults.append(f"local memory: {figures['stack']} bytes of stack")
     budgets = {"registers": plan.get("register_limit"), "code_bytes": plan.get("code_bytes"),
                "compile_seconds": plan.get("compile_seconds")}
     for what, budget in budgets.items():
         if budget is not None and figures[what] > budget:
             faults.append(f"{what}: {figures[what]} is more than the plan's {budget}")
-    shutil.rmtree(keep)
-    return faults, figures
+    return faults
+
+
+class Log:
+    """What was said of kernels before, by text, architecture and compiler; None: it is not kept."""
+
+    def __init__(self, path, nvcc):
+        self.path = path
+        self.version = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=True).stdout
+        self.said = {}
+        if path and os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                for line in f:
+                    if line.endswith("\n"):  # the last may be cut off
+                        entry = json.loads(line)
+                        self.said[entry["key"]] = entry["said"]
+        elif path:
+            os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+
+    def key(self, kernel):
+        if "key" not in kernel:
+            text = "\0".join((self.version, target(kernel["plan"]), text_of(kernel)))
+            kernel["key"] = hashlib.sha256(text.encode()).hexdigest()
+        return kernel["key"]
+
+    def add(self, kernel, said):
+        self.said[self.key(kernel)] = said
+        if self.path:
+            entry = {"key": self.key(kernel), "name": kernel["name"], "said": said}
+            with open(self.path, "a", encoding="utf-8") as f:
+                f.write(json.dumps(entry) + "\n")
 
 
 def read_folder(folder):
@@ -164,14 +209,57 @@ def judge_estimates(pairs, percent):
     return good
 
 
+def say(kernel, said, only_faults=False):
+    """One line a kernel, and one for each fault."""
+    plan, figures = kernel["plan"], said.get("figures", {})
+    if not only_faults:
+        print(f"{kernel['name']}: {figures.get('registers', '?')}/{plan.get('register_limit')} registers, "
+              f"{figures.get('code_bytes', '?')}/{plan.get('code_bytes')} bytes, "
+              f"{figures.get('compile_seconds', '?')} s", flush=True)
+    for fault in faults_of(plan, said):
+        print(f"FAIL: {kernel['name']}: {fault}", flush=True)
+
+
+def write_csv(path, said):
+    rows = ["name,registers,register_limit,estimate,code_bytes,code_budget,compile_seconds"]
+    for kernel, x in said:
+        plan, figures = kernel["plan"], x.get("figures", {})
+        rows.append(",".join(str(v) for v in (
+            kernel["name"], figures.get("registers", ""), plan.get("register_limit"),
+            plan.get("registers", ""), figures.get("code_bytes", ""), plan.get("code_bytes"),
+            figures.get("compile_seconds", ""))))
+    with open(path, "w", encoding="utf-8") as f:
+        f.write("\n".join(rows) + "\n")
+
+
+def summary(said):
+    """By family: kernels, those that fail, spill, use local memory or were warned of, registers near."""
+    print(f"{'family':8} {'kernels':>7} {'fail':>5} {'spill':>5} {'local':>5} {'warned':>6} {'near':>11} "
+          f"{'CPU s':>8} {'most':>6}")
+    families = sorted({str(k["plan"].get("family")) for k, _ in said})
+    for family in families + ["all"]:
+        mine = [(k, x) for k, x in said if family in ("all", str(k["plan"].get("family")))]
+        figures = [(k["plan"].get("registers", 0), x["figures"]) for k, x in mine if "figures" in x]
+        near = sum(abs(estimate / f["registers"] - 1) <= NEAR for estimate, f in figures)
+        seconds = [f["compile_seconds"] for _, f in figures] or [0]
+        print(f"{family:8} {len(mine):7} {len(mine) - len(figures):5} "
+              f"{sum(f['stores'] + f['loads'] > 0 for _, f in figures):5} "
+              f"{sum(f['stack'] > 0 for _, f in figures):5} "
+              f"{sum(bool(x.get('warnings')) for _, x in mine):6} "
+              f"{near:5} {100 * near / max(len(figures), 1):4.1f}% {sum(seconds):8.0f} {max(seconds):6.1f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("folder", nargs="+")
     parser.add_argument("--nvcc", default=shutil.which("nvcc") or "")
     parser.add_argument("--all", action="store_true", help="not a subset")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--jobs", type=int, default=int(os.environ.get("GEMMGEN_JOBS") or os.cpu_count()),
+                        help="at a time; default: GEMMGEN_JOBS, else one for each processor")
     parser.add_argument("--estimates", type=float, metavar="P", help="per cent of registers to be foretold")
     parser.add_argument("--csv", help="write the figures here as well")
+    parser.add_argument("--log", help="what was compiled, so that it is not compiled again")
+    parser.add_argument("--seconds", type=float, help="after which no kernel is begun")
     options = parser.parse_args()
     if not options.nvcc:
         print("skipped: nvcc is not installed")
@@ -190,34 +278,45 @@ def main():
               "installed")
     kernels = [k for k in kernels if str(k["plan"]["arch"]) in served]
     chosen = kernels if options.all else subset(kernels)
-    print(f"{len(chosen)} of {len(kernels)} kernels, {options.jobs} at a time", flush=True)
-
-    faulty, pairs = 0, []
-    rows = ["name,registers,register_limit,estimate,code_bytes,code_budget,compile_seconds"]
+    log = Log(options.log, options.nvcc)
+    left = [k for k in chosen if log.key(k) not in log.said]
+    print(f"{len(chosen)} of {len(kernels)} kernels, {len(chosen) - len(left)} of them in the log, "
+          f"{options.jobs} at a time", flush=True)
+    begun = time.monotonic()
     with tempfile.TemporaryDirectory() as scratch, \
             concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        runs = [(k, pool.submit(compile_kernel, (options.nvcc, known, other), k, scratch))
-                for k in chosen]
-        for kernel, run in runs:
-            faults, figures = run.result()
-            plan = kernel["plan"]
-            print(f"{kernel['name']}: {figures.get('registers', '?')}/{plan.get('register_limit')} registers, "
-                  f"{figures.get('code_bytes', '?')}/{plan.get('code_bytes')} bytes, "
-                  f"{figures.get('compile_seconds', '?')} s", flush=True)
-            for fault in faults:
-                print(f"FAIL: {kernel['name']}: {fault}", flush=True)
-            faulty += bool(faults)
-            if figures:
-                pairs.append((kernel["name"], plan.get("registers", 0), figures["registers"]))
-            rows.append(",".join(str(x) for x in (
-                kernel["name"], figures.get("registers", ""), plan.get("register_limit"),
-                plan.get("registers", ""), figures.get("code_bytes", ""), plan.get("code_bytes"),
-                figures.get("compile_seconds", ""))))
+        def run(kernel):
+            if options.seconds is not None and time.monotonic() - begun > options.seconds:
+                return kernel, None
+            return kernel, compile_kernel((options.nvcc, known, other), kernel, scratch)
+
+        # Long ones first, so that none of them is alone at the end.
+        left.sort(key=lambda k: -k["plan"]["code_bytes"])
+        for done in concurrent.futures.as_completed([pool.submit(run, k) for k in left]):
+            kernel, said = done.result()
+            if said is not None:
+                log.add(kernel, said)
+                say(kernel, said)
+    wall = time.monotonic() - begun
+
+    judged = [k for k in chosen if log.key(k) in log.said]
+    now = {log.key(k) for k in left}
+    for kernel in judged:
+        if log.key(kernel) not in now:  # nothing was said of it above
+            say(kernel, log.said[log.key(kernel)], only_faults=True)
+    said = [(k, log.said[log.key(k)]) for k in judged]
     if options.csv:
-        with open(options.csv, "w", encoding="utf-8") as f:
-            f.write("\n".join(rows) + "\n")
+        write_csv(options.csv, said)
+    pairs = [(k["name"], k["plan"].get("registers", 0), x["figures"]["registers"])
+             for k, x in said if "figures" in x]
+    summary(said)
+    faulty = sum(bool(faults_of(k["plan"], x)) for k, x in said)
+    unfinished = len(chosen) - len(judged)
+    print(f"{len(left) - unfinished} compiled now in {wall:.0f} s, {len(judged)} judged, {faulty} with faults")
+    if unfinished:
+        print(f"{unfinished} kernels are left: the same command goes on")
+        return UNFINISHED
     foretold = options.estimates is None or judge_estimates(pairs, options.estimates)
-    print(f"{len(chosen)} compiled, {faulty} with faults")
     return 1 if faulty or not foretold else 0
 
 
