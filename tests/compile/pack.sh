@@ -1,8 +1,8 @@
 #!/bin/sh
-# pack.sh GEMMGEN SOURCE FILE.tar.xz - all kernels and what compiles them, for a machine with many processors
+# pack.sh GEMMGEN SOURCE FILE.tar.gz - all kernels and what compiles them, for a machine with many processors
 # (python3, nvcc, a host compiler; no network, nothing to build). There:
 #
-#   tar xf FILE.tar.xz
+#   tar xf FILE.tar.gz
 #   python3 compile_all/compile.py --all --estimates 90 --log all.log compile_all/kernels/*
 #
 # GEMMGEN_JOBS: kernels at a time. Interrupted, or ended by --seconds, the same command goes on. The log can be
@@ -15,5 +15,5 @@ trap 'rm -rf "$work"' EXIT INT TERM
 mkdir "$work/compile_all"
 cp "$here/compile.py" "$here/cubin.py" "$here/nvrtc12.py" "$work/compile_all"
 sh "$here/emit.sh" "$gemmgen" "$source" "$work/compile_all/kernels" >"$work/said" 2>&1 || { cat "$work/said"; exit 1; }
-tar -cJf "$file" -C "$work" compile_all
+tar -caf "$file" -C "$work" compile_all
 echo "$file: $(wc -c <"$file") bytes, $(find "$work" -name '*.cu' | wc -l) files"
