@@ -86,9 +86,54 @@ static void narrow_kernels_are_as_slow_as_measured(void **state) {
   }
 }
 
+static kernel_plan few_rows(int blocks, int stages) {
+  kernel_spec s = spec_of("h200", FAMILY_WGMMA, GG_BF16, LAYOUT_NT);
+  s.value[SPEC_TILE_M] = 16, s.value[SPEC_TILE_N] = 64;
+  s.value[SPEC_PERSISTENT] = 0;
+  s.value[SPEC_MIN_BLOCKS] = blocks, s.value[SPEC_STAGES] = stages;
+  kernel_plan p;
+  plan_fault fault;
+  if (plan_make(&s, VARIANT_FULL, &p, &fault) != PLAN_OK) fail_msg("%s", fault.text);
+  assert_int_equal(p.blocks_sm, blocks);
+  kernel_plan kept = {.further = p.further, .alone = p.alone};
+  plan_free(&p);
+  return kept;
+}
+
+/* 14336 of k in 64 tiles of 16x64, one on an SM (H200, docs/measured): 29.4 us with 16 stages, 32.5
+ * with 10 and room for two blocks; with 5 stages of fp8 23.6 where 16 take 16.6. */
+static void a_block_alone_is_slower(void **state) {
+  (void)state;
+  kernel_plan one = few_rows(1, 16), two = few_rows(2, 10), four = few_rows(4, 5);
+  assert_int_equal(one.alone, 100);
+  assert_in_range(two.alone, 50, 80);
+  assert_in_range(four.alone, 25, 45);
+  assert_int_equal(one.further, 100);
+  assert_int_equal(two.further, 25);
+  assert_int_equal(four.further, 25);
+}
+
+/* Square tiles as measured in docs/blocksize.md: the model's speed, where the
+ * sides of the tile would say 577, 520 and 433. */
+static void wide_kernels_have_the_models_speed(void **state) {
+  (void)state;
+  static const struct {
+    int side, warp, stages, least, most;
+  } tiles[] = {{128, 64, 3, 580, 680}, {64, 32, 3, 380, 460}, {32, 16, 4, 190, 250}};
+  for (size_t i = 0; i < sizeof tiles / sizeof tiles[0]; ++i) {
+    kernel_spec s = spec_of("h200", FAMILY_MMA, GG_BF16, LAYOUT_NT);
+    s.value[SPEC_TILE_M] = s.value[SPEC_TILE_N] = tiles[i].side;
+    s.value[SPEC_WARP_M] = s.value[SPEC_WARP_N] = tiles[i].warp;
+    s.value[SPEC_TILE_K] = 64, s.value[SPEC_STAGES] = tiles[i].stages;
+    assert_in_range(speed_of(&s, VARIANT_FULL, "by the model"), tiles[i].least, tiles[i].most);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_stated_speed_is_of_wide_copies),
+      cmocka_unit_test(a_block_alone_is_slower),
+      cmocka_unit_test(wide_kernels_have_the_models_speed),
       cmocka_unit_test(narrow_kernels_are_as_slow_as_measured),
   };
   return cmocka_run_group_tests_name("speeds that a spec states", tests, NULL, NULL);
