@@ -275,6 +275,11 @@ static int pointer_registers(const kernel_plan *p, int operand) {
   return p->variant == VARIANT_FULL ? 2 : 2 * (side / vector / lanes);
 }
 
+/* A loop of one step is written out four times by nvcc; the loads of all four are made first. */
+static int turns_written(const kernel_plan *p) {
+  return p->unroll_k == 1 ? 4 : 1;
+}
+
 /* What ptxas allots, for the residency of the kernel as it will be; the launch bound follows from
  * the estimate below, which has less to spare. */
 static void expect_registers(plan_builder *b, int accumulators, int fragments, int staged,
@@ -282,17 +287,22 @@ static void expect_registers(plan_builder *b, int accumulators, int fragments, i
   kernel_plan *p = b->plan;
   /* With one stage all steps' fragments are loaded at once, behind the barrier, when what was
    * staged is stored. */
-  int held = fragments + staged;
-  if (p->stages == 1) held = p->unroll_k * fragments > staged ? p->unroll_k * fragments : staged;
-  /* Each copy of a single element has an address of its own. */
+  int steps = p->unroll_k * fragments, loads = turns_written(p) * staged, held = fragments + loads;
+  if (p->stages == 1) held = steps > loads ? steps : loads;
+  /* Each copy of a single element has an address of its own. Rows that nothing clamps are a pitch
+   * apart from the first, which is all that is kept of them. */
   int each = 2 * (p->copies_a + p->copies_b);
   if (b->variant == VARIANT_NARROW && pointers < each) pointers = each;
-  int other = 32 + (short_steps ? MORE_LOADS / 2 : 0),
+  if (b->variant == VARIANT_FULL) pointers = 4;
+  /* A warp alone has no place among others to keep. */
+  int other = (p->threads == 32 ? 20 : 32) + (short_steps ? MORE_LOADS / 2 : 0),
       total = accumulators + held + pointers + other;
   SET(registers, total < p->register_limit ? total : p->register_limit,
       "%d accumulators + %d %s + %d pointers + %d other%s", accumulators, held,
-      p->stages == 1 ? "fragments of all steps" : "fragments and staged", pointers, other,
-      total > p->register_limit ? "; the limit is less" : "");
+      p->stages > 1   ? "fragments and staged"
+      : loads > steps ? "on their way"
+                      : "fragments of all steps",
+      pointers, other, total > p->register_limit ? "; the limit is less" : "");
 }
 
 static void choose_residency(plan_builder *b) {
@@ -362,7 +372,8 @@ static void estimate_code(plan_builder *b) {
   /* Guarded copies of a single stage stand twice: the compiler peels the loop's first round. */
   if (b->variant != VARIANT_FULL && p->stages == 1) around += 8;
   SET(code_bytes,
-      32 * body + 16 * copies * (p->stages + 1) + rows * strip * 16 * each + 1024 * around,
+      16 * body * (1 + turns_written(p)) + 16 * copies * (p->stages + 1) +
+          rows * strip * 16 * each + 1024 * around,
       "loop and drain, prologue, about %d instructions an output of %d strips, %d KB around", each,
       rows, around);
   SET(compile_seconds, 30, "budget of every kernel");
