@@ -172,6 +172,9 @@ function frame.order(p)
   }
 end
 
+-- The same for one thread that goes ahead of the others.
+function frame.wait(p) return p.programmatic and { "gg_grid_wait();" } or {} end
+
 -- The kernel's opening: functions of its epilogue (a pass has none), linkage, bounds, signature.
 function frame.signature(p, job)
   -- setmaxnreg needs to know how many registers a thread has at entry, so wgmma states 1 as well; without

@@ -44,6 +44,31 @@ $ end
     }
     gg_fence_mbarrier_init();
   }
+$ if not p.persistent then
+  // -- Coordinates: worked out while the tensor maps come
+  ${w:coordinates("tile")}
+$ end
+$ if w.ahead then
+  const int ahead = k_blocks < ${p.stages} ? k_blocks : ${p.stages}; // k blocks that find the ring empty
+  if (tid == 0) {
+    // -- First copies: they wait for nothing but the kernels before
+    ${frame.wait(p)}
+$ if p.persistent then
+    const unsigned tile = blockIdx.x;
+    ${w:coordinates("tile")}
+$ end
+$ local s = split and "s" or "kb"
+    for (int ${s} = 0; ${s} < ahead; ++${s}) {
+$ if split then
+      const int kb = k_first + s;
+$ end
+      const unsigned at = (unsigned)${s} * STAGE_BYTES;
+      const unsigned full = FULL_AT + 8 * (unsigned)${s};
+      gg_mbar_arrive_expect_tx(full, STAGE_BYTES);
+      ${w:copies()}
+    }
+  }
+$ end
 $ if w.shared then
   gg_syncwarp();
   gg_cluster_arrive_relaxed(); // copies and arrivals of the other blocks come to these barriers
@@ -61,19 +86,29 @@ $ if w.staged then
     unsigned parity = 1; // the first pass over the ring finds it empty
     ${w:loader_begin()}
     ${w:each_tile(false)}
+$ if p.persistent then
       ${w:coordinates("tile")}
+$ end
       ${w:loader()}
     }
 $ else
     if (tid == 0) {
+$ if w.ahead then
+      int stage = ahead % ${p.stages};
+      unsigned parity = ahead < ${p.stages}; // 1: the first pass over the ring finds it empty
+      int kb = ${split and "k_first + " or ""}ahead;
+$ else
       int stage = 0;
       unsigned parity = 1; // the first pass over the ring finds it empty
+$ end
 $ if w.shared then
       ${w:shared_begin()}
 $ end
       ${w:each_tile(false)}
+$ if p.persistent then
         ${w:coordinates("tile")}
-        for (int kb = ${split and "k_first" or 0}; kb < ${split and "k_end" or "k_blocks"}; ++kb) {
+$ end
+        for (${w.ahead and "" or "int kb = 0"}; kb < ${split and "k_end" or "k_blocks"}; ++kb) {
           const unsigned at = (unsigned)stage * STAGE_BYTES;
           const unsigned full = FULL_AT + 8 * (unsigned)stage;
           gg_mbar_wait(EMPTY_AT + 8 * (unsigned)stage, parity);
@@ -81,6 +116,9 @@ $ end
           ${w:copies()}
           ${w:advance("stage", "parity")}
         }
+$ if w.ahead and p.persistent then
+        kb = 0;
+$ end
       }
 $ if w.shared then
       ${w:drain()}
@@ -115,11 +153,15 @@ $ if pingpong then
     }
 $ end
     ${w:each_tile(true)}
+$ if p.persistent then
       ${w:coordinates("tile")}
+$ end
 $ if pingpong then
       gg_bar_sync(TURN + group, 256);
 $ end
+$ if p.persistent then
 
+$ end
       // -- Main loop: ${w:loop_text()}
       ${w:begin_loop()}
       for (int kb = 0; kb < k_blocks; ++kb) {

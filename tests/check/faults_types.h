@@ -40,7 +40,7 @@ static const seeded_fault types_faults[] = {
      "missing-fence", "gg_wgmma_m64n64k8_tf32_rs", NULL, 0},
     {"registers loaded before the copies land", THROUGH,
      "        gg_mbar_wait(FULL_AT + 8 * (unsigned)stage, parity);\n", "", 1,
-     "missing-wait race uninitialised", "gg_lds_u32x2", NULL, 0},
+     "missing-wait race uninitialised", "gg_tma_load_3d", "in flight", 0},
     {"registers loaded while products read them", THROUGH, "        gg_wgmma_wait_0();\n",
      "        gg_wgmma_wait_1();\n", 1, "missing-wait race", NULL, NULL, 0},
     {"stage released before the warp has loaded", THROUGH, "        gg_syncwarp();\n", "", 1,

@@ -124,12 +124,24 @@ static __device__ __forceinline__ void gg_fence_mbarrier_init(void) {
   asm volatile("fence.mbarrier_init.release.cluster;" : : : "memory");
 }
 
-static __device__ __forceinline__ void gg_syncthreads(void) {
-  asm volatile("bar.sync 0;" : : : "memory");
-}
-
 static __device__ __forceinline__ void gg_grid_wait(void) {
   asm volatile("griddepcontrol.wait;" : : : "memory");
+}
+
+static __device__ __forceinline__ void gg_mbar_arrive_expect_tx(unsigned off, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+               : : "r"(gg_shared(off)), "r"(bytes) : "memory");
+}
+
+static __device__ __forceinline__ void gg_tma_load_3d(unsigned off, const gg_tensor_map *map, int x, int y,
+                                                      int z, unsigned mbar) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+               "[%0], [%1, {%3, %4, %5}], [%2];"
+               : : "r"(gg_shared(off)), "l"(map), "r"(gg_shared(mbar)), "r"(x), "r"(y), "r"(z) : "memory");
+}
+
+static __device__ __forceinline__ void gg_syncthreads(void) {
+  asm volatile("bar.sync 0;" : : : "memory");
 }
 
 static __device__ __forceinline__ void gg_grid_release(void) {
@@ -147,18 +159,6 @@ static __device__ __forceinline__ void gg_mbar_wait(unsigned off, unsigned parit
                "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
                "@!done bra wait%=;\n"
                "}" : : "r"(gg_shared(off)), "r"(parity) : "memory");
-}
-
-static __device__ __forceinline__ void gg_mbar_arrive_expect_tx(unsigned off, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-               : : "r"(gg_shared(off)), "r"(bytes) : "memory");
-}
-
-static __device__ __forceinline__ void gg_tma_load_3d(unsigned off, const gg_tensor_map *map, int x, int y,
-                                                      int z, unsigned mbar) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%3, %4, %5}], [%2];"
-               : : "r"(gg_shared(off)), "l"(map), "r"(gg_shared(mbar)), "r"(x), "r"(y), "r"(z) : "memory");
 }
 
 static __device__ __forceinline__ void gg_setmaxnreg_inc_104(void) {
@@ -270,6 +270,27 @@ void sm90a_wgmma_bf16_nt_24x64x64_w1_s3_once_alpha1_beta0_full(const __grid_cons
     }
     gg_fence_mbarrier_init();
   }
+  // -- Coordinates: worked out while the tensor maps come
+  const unsigned batch = tile / (tiles_m * tiles_n);
+  const unsigned in_batch = tile % (tiles_m * tiles_n);
+  const unsigned band = in_batch / (85 * tiles_n);
+  const unsigned in_band = in_batch % (85 * tiles_n);
+  const unsigned rest = tiles_m - band * 85;
+  const unsigned side = rest < 85 ? rest : 85;
+  const unsigned m0 = (band * 85 + in_band % side) * 24;
+  const unsigned n0 = (in_band / side) * 64;
+  const int ahead = k_blocks < 3 ? k_blocks : 3; // k blocks that find the ring empty
+  if (tid == 0) {
+    // -- First copies: they wait for nothing but the kernels before
+    gg_grid_wait();
+    for (int kb = 0; kb < ahead; ++kb) {
+      const unsigned at = (unsigned)kb * STAGE_BYTES;
+      const unsigned full = FULL_AT + 8 * (unsigned)kb;
+      gg_mbar_arrive_expect_tx(full, STAGE_BYTES);
+      gg_tma_load_3d(at, &p.map_a, kb * 64, (int)m0, p.stride_a ? (int)batch : 0, full);
+      gg_tma_load_3d(at + A_BYTES, &p.map_b, kb * 64, (int)n0, p.stride_b ? (int)batch : 0, full);
+    }
+  }
   gg_syncthreads();
 
   // -- Order: what the kernels before wrote is there; the next one's blocks may come
@@ -280,18 +301,11 @@ void sm90a_wgmma_bf16_nt_24x64x64_w1_s3_once_alpha1_beta0_full(const __grid_cons
     // -- Copies: one thread keeps the ring full
     gg_setmaxnreg_dec_24();
     if (tid == 0) {
-      int stage = 0;
-      unsigned parity = 1; // the first pass over the ring finds it empty
+      int stage = ahead % 3;
+      unsigned parity = ahead < 3; // 1: the first pass over the ring finds it empty
+      int kb = ahead;
       {
-        const unsigned batch = tile / (tiles_m * tiles_n);
-        const unsigned in_batch = tile % (tiles_m * tiles_n);
-        const unsigned band = in_batch / (85 * tiles_n);
-        const unsigned in_band = in_batch % (85 * tiles_n);
-        const unsigned rest = tiles_m - band * 85;
-        const unsigned side = rest < 85 ? rest : 85;
-        const unsigned m0 = (band * 85 + in_band % side) * 24;
-        const unsigned n0 = (in_band / side) * 64;
-        for (int kb = 0; kb < k_blocks; ++kb) {
+        for (; kb < k_blocks; ++kb) {
           const unsigned at = (unsigned)stage * STAGE_BYTES;
           const unsigned full = FULL_AT + 8 * (unsigned)stage;
           gg_mbar_wait(EMPTY_AT + 8 * (unsigned)stage, parity);
@@ -318,15 +332,6 @@ void sm90a_wgmma_bf16_nt_24x64x64_w1_s3_once_alpha1_beta0_full(const __grid_cons
     int stage = 0;
     unsigned parity = 0;
     {
-      const unsigned batch = tile / (tiles_m * tiles_n);
-      const unsigned in_batch = tile % (tiles_m * tiles_n);
-      const unsigned band = in_batch / (85 * tiles_n);
-      const unsigned in_band = in_batch % (85 * tiles_n);
-      const unsigned rest = tiles_m - band * 85;
-      const unsigned side = rest < 85 ? rest : 85;
-      const unsigned m0 = (band * 85 + in_band % side) * 24;
-      const unsigned n0 = (in_band / side) * 64;
-
       // -- Main loop: 4 instructions of k 16 a block; the block before is released while this one runs
       int before = stage;
       for (int kb = 0; kb < k_blocks; ++kb) {
