@@ -83,10 +83,14 @@ static void expect_registers(plan_builder *b, int accumulators, int fragments, i
   /* One set: part of the next step's begins before the last product of this one. */
   if (p->fragments == 1 && p->unroll_k > 1) ahead += 3 * words * (p->thread_m + p->thread_n) / 8;
   int guards = p->variant == VARIANT_FULL ? 0 : 9 + copies / 4;
+  /* A ring written out: guards of single elements of the next stage stand ready in this one. */
+  if (p->variant == VARIANT_NARROW && p->unroll_stages) guards += copies / 2;
   int stores = 0;
   bool staged_a = p->path_a == PATH_STAGED, staged_b = p->path_b == PATH_STAGED;
   /* cp.async beside copies through registers: two offsets into the ring, two distances ahead. */
   if (staged_a != staged_b) stores += 7;
+  /* Behind its last store cp.async alone is in the way of f64's pairs: a step is loaded ahead. */
+  if (staged_a != staged_b && p->element == 8) stores += words * (p->thread_m + p->thread_n);
   /* Stores that some threads leave out are branches; a step's loads move up before all of them. */
   if ((staged_a && partial(p, 0)) || (staged_b && partial(p, 1))) stores += 5 * staged / 8;
   int slices = p->k_slices > 1 ? 4 : 0; /* the slice, its rows of the stage */
