@@ -106,11 +106,17 @@ bool plan_speed_by_model(const plan_builder *b) {
   return b->gpu->has_wgmma && b->plan->element == 2 && b->variant != VARIANT_NARROW;
 }
 
+/* Speed where the family has left it open; where it is the mean side's of a wgmma tile, the model
+ * may lower it: the side knows nothing of a ring too short for its fetches. */
 static void modelled_speed(plan_builder *b, const model_kernel *k) {
   const kernel_plan *p = b->plan;
   double rate = model_sm_rate(k, b->gpu, p->blocks_sm);
   int speed = (int)(2 * rate * b->gpu->boost_mhz / p->sm_gflops);
-  plan_speed(b, speed > 1 ? speed : 1,
+  if (speed < 1) speed = 1;
+  bool open = p->why[PLAN_speed] == NULL;
+  bool side = p->family == FAMILY_WGMMA && !p->swap && !plan_given(b, SPEC_SPEED);
+  if (!open && !(side && speed < p->speed)) return;
+  plan_speed(b, speed,
              "by the model: %.0f FMAs a cycle and SM (%d block%s) x 2 x %d MHz / %d GFLOP/s", rate,
              p->blocks_sm, p->blocks_sm == 1 ? "" : "s", b->gpu->boost_mhz, p->sm_gflops);
 }
@@ -119,7 +125,7 @@ void plan_several(plan_builder *b) {
   enum { OVERLAPPED = 25 };
   kernel_plan *p = b->plan;
   model_kernel k = plan_model(p);
-  if (p->why[PLAN_speed] == NULL) modelled_speed(b, &k);
+  if (plan_speed_by_model(b)) modelled_speed(b, &k);
   bool few = p->family == FAMILY_WGMMA && p->swap && p->blocks_sm > 1;
   if (p->persistent)
     SET(further, OVERLAPPED, "the next tile's copies run during the epilogue (docs/wgmma.md)");
