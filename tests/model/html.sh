@@ -34,7 +34,7 @@ sweep {
 }
 SPEC
 "$gemmgen" explain sweep.lua --sweep --problem 2048x2048x2048 --measured "$here/times.csv" >table
-[ "$(grep -c 'sm90_simt_f32_tn_' table)" -eq 4 ] || { echo "FAILED: sweep: $(cat table)"; exit 1; }
+[ "$(grep -c '^[0-9].*sm90_simt_f32_tn_' table)" -eq 4 ] || { echo "FAILED: sweep: $(cat table)"; exit 1; }
 awk 'NR > 1 && NR < 6 { if ($0 !~ /(issue slots|latency) +[0-9]+\.[0-9][0-9] /) bad = 1; if ($5 + 0 < last) bad = 1; last = $5 + 0 }
   END { exit bad }' table || { echo "FAILED: sweep is not sorted or lacks times: $(cat table)"; exit 1; }
 "$gemmgen" explain sweep.lua --sweep --problem 2048x2048x2048 --json | python3 -m json.tool >/dev/null
