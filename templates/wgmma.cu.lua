@@ -44,9 +44,17 @@ $ end
     }
     gg_fence_mbarrier_init();
   }
+$ if w.shared then
+  gg_syncwarp();
+  gg_cluster_arrive_relaxed(); // copies and arrivals of the other blocks come to these barriers
+$ end
 $ if not p.persistent then
   // -- Coordinates: worked out while the tensor maps come
   ${w:coordinates("tile")}
+$ end
+$ if w.shared then
+  ${w:shared_begin()}
+  gg_cluster_wait();
 $ end
 $ if w.ahead then
   const int ahead = k_blocks < ${p.stages} ? k_blocks : ${p.stages}; // k blocks that find the ring empty
@@ -54,7 +62,7 @@ $ if w.ahead then
     // -- First copies: they wait for nothing but the kernels before
     ${frame.wait(p)}
 $ if p.persistent then
-    const unsigned tile = blockIdx.x;
+    const unsigned tile = ${w:walk()};
     ${w:coordinates("tile")}
 $ end
 $ local s = split and "s" or "kb"
@@ -69,11 +77,7 @@ $ end
     }
   }
 $ end
-$ if w.shared then
-  gg_syncwarp();
-  gg_cluster_arrive_relaxed(); // copies and arrivals of the other blocks come to these barriers
-  gg_cluster_wait();
-$ else
+$ if not w.shared then
   gg_syncthreads();
 $ end
 
@@ -100,9 +104,6 @@ $ if w.ahead then
 $ else
       int stage = 0;
       unsigned parity = 1; // the first pass over the ring finds it empty
-$ end
-$ if w.shared then
-      ${w:shared_begin()}
 $ end
       ${w:each_tile(false)}
 $ if p.persistent then

@@ -46,7 +46,7 @@ function wgmma.new(p)
   end
   w.staged = p.path_b == "staged" -- B is turned by those who copy
   -- Does the thread that makes the barriers also begin to copy, before the others know of them?
-  w.ahead = not (w.shared or w.staged)
+  w.ahead = not w.staged
   if w.staged then w.units, w.sets = p.copies_b // 4, p.fragments end
   if p.from_registers then w.order = wide.registers_order(w.blocks) end
   return w

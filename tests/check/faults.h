@@ -194,8 +194,6 @@ static const seeded_fault faults[] = {
      "const int ahead = k_blocks < 3 ? k_blocks : 3;",
      "const int ahead = k_blocks < 4 ? k_blocks : 4;", 1, "race missing-wait barrier bounds", NULL,
      NULL, 0},
-    {"first copies before the kernel before ends", WGMMA, "    gg_grid_wait();\n", "", 1,
-     "missing-wait", "gg_tma_load_3d", "before gg_grid_wait", 0},
     {"one warpgroup too few empties a stage", WGMMA, "gg_mbar_init(EMPTY_AT + 8 * s, 2);",
      "gg_mbar_init(EMPTY_AT + 8 * s, 1);", 1, "deadlock race missing-wait barrier", NULL, NULL, 0},
     {"one arrival too many is awaited", WGMMA, "gg_mbar_init(EMPTY_AT + 8 * s, 2);",

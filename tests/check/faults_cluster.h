@@ -12,11 +12,7 @@
 
 static const seeded_fault cluster_faults[] = {
     /* -- Barriers -- */
-    {"copies come before the other block has barriers", PAIR,
-     "  gg_cluster_arrive_relaxed(); // copies and arrivals of the other blocks come to these "
-     "barriers\n  gg_cluster_wait();\n",
-     "  gg_syncthreads();\n", 1, "race missing-fence barrier", NULL, NULL, 0},
-    {"barrier of the cluster not waited for", PAIR, "  gg_cluster_wait();\n", "", 1,
+    {"copies come before the other block has barriers", PAIR, "  gg_cluster_wait();\n", "", 1,
      "race missing-fence barrier deadlock", NULL, NULL, 0},
     {"initialisation of mbarriers not fenced for the cluster", PAIR,
      "    gg_fence_mbarrier_init();\n", "", 1, "missing-fence", NULL, NULL, 0},
@@ -69,16 +65,16 @@ static const seeded_fault cluster_faults[] = {
     {"boxes as high as the tile", PAIR, "{1, 64, 32, 128, 128}", "{1, 64, 64, 128, 128}", 1,
      "deadlock race out-of-bounds missing-wait", NULL, NULL, 1},
     /* -- Which tile -- */
-    {"blocks of a cluster with the same rows", PAIR, " * 128 + rank * 64;", " * 128;", 2,
+    {"blocks of a cluster with the same rows", PAIR, " * 128 + rank * 64;", " * 128;", 3,
      "not-written global-race", NULL, NULL, 0},
-    {"columns by the wrong rank", SQUARE, " * 128 + rank_n * 64;", " * 128 + rank_m * 64;", 2,
+    {"columns by the wrong rank", SQUARE, " * 128 + rank_n * 64;", " * 128 + rank_m * 64;", 3,
      "not-written global-race", NULL, NULL, 0},
     {"blocks of a cluster at different tiles", PAIR, "cluster = blockIdx.x / 2,",
      "cluster = blockIdx.x,", 1, "wrong-value deadlock not-written", NULL, NULL, 0},
     {"clusters that pass over tiles", SQUARE, "clusters = gridDim.x / 4;", "clusters = gridDim.x;",
      1, "not-written", NULL, NULL, 0},
     {"tiles counted without their partners", PAIR, "(unsigned)((p.m + 127) / 128)",
-     "(unsigned)(p.m / 128)", 1, "not-written", NULL, NULL, 0},
+     "(unsigned)(p.m / 128 + (p.m < 128))", 1, "not-written", NULL, NULL, 0},
     {"scale of columns outside of D", OUTSIDE, "if (n0 < p.n) gg_ldg_f32(&factor_b",
      "gg_ldg_f32(&factor_b", 1, "out-of-bounds", "factor_b", NULL, 0},
     {"launched without clusters", OUTSIDE, ".cluster_n = 2,", ".cluster_n = 1,", 0,

@@ -25,9 +25,8 @@ static const seeded_fault launch_faults[] = {
     EARLY("gemv", GEMV, "gg_ldg_u32x4"),
     EARLY("reduce", REDUCE, "gg_ldg_f32"),
     EARLY("repack", COPY, "gg_ldg_u32x4"),
-    {"the copying thread alone goes ahead", PAIR, "  gg_grid_wait();\n",
-     "  if (tid != 0) gg_grid_wait();\n", 1, "missing-wait", "gg_tma_load_3d",
-     "before gg_grid_wait", 0},
+    {"only the copying thread waits", PAIR, "\n  gg_grid_wait();\n", "\n", 1, "missing-wait",
+     "gg_tma_store_3d", "before gg_grid_wait", 0},
 };
 
 #endif

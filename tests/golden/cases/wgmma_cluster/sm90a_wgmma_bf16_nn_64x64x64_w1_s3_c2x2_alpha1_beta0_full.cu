@@ -148,6 +148,20 @@ static __device__ __forceinline__ void gg_grid_wait(void) {
   asm volatile("griddepcontrol.wait;" : : : "memory");
 }
 
+static __device__ __forceinline__ void gg_mbar_arrive_expect_tx(unsigned off, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
+               : : "r"(gg_shared(off)), "r"(bytes) : "memory");
+}
+
+// The box goes to the same offset of every block in mask (bit: rank), and is counted there at mbar.
+static __device__ __forceinline__ void gg_tma_load_3d_multicast(unsigned off, const gg_tensor_map *map, int x,
+                                                                int y, int z, unsigned mbar, unsigned mask) {
+  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+               "[%0], [%1, {%3, %4, %5}], [%2], %6;"
+               : : "r"(gg_shared(off)), "l"(map), "r"(gg_shared(mbar)), "r"(x), "r"(y), "r"(z),
+                   "h"((unsigned short)mask) : "memory");
+}
+
 static __device__ __forceinline__ void gg_grid_release(void) {
   asm volatile("griddepcontrol.launch_dependents;" : : : "memory");
 }
@@ -163,20 +177,6 @@ static __device__ __forceinline__ void gg_mbar_wait(unsigned off, unsigned parit
                "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
                "@!done bra wait%=;\n"
                "}" : : "r"(gg_shared(off)), "r"(parity) : "memory");
-}
-
-static __device__ __forceinline__ void gg_mbar_arrive_expect_tx(unsigned off, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
-               : : "r"(gg_shared(off)), "r"(bytes) : "memory");
-}
-
-// The box goes to the same offset of every block in mask (bit: rank), and is counted there at mbar.
-static __device__ __forceinline__ void gg_tma_load_3d_multicast(unsigned off, const gg_tensor_map *map, int x,
-                                                                int y, int z, unsigned mbar, unsigned mask) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
-               "[%0], [%1, {%3, %4, %5}], [%2], %6;"
-               : : "r"(gg_shared(off)), "l"(map), "r"(gg_shared(mbar)), "r"(x), "r"(y), "r"(z),
-                   "h"((unsigned short)mask) : "memory");
 }
 
 static __device__ __forceinline__ void gg_setmaxnreg_inc_232(void) {
@@ -297,7 +297,34 @@ void sm90a_wgmma_bf16_nn_64x64x64_w1_s3_c2x2_alpha1_beta0_full(const __grid_cons
   }
   gg_syncwarp();
   gg_cluster_arrive_relaxed(); // copies and arrivals of the other blocks come to these barriers
+  const unsigned part_a = rank_n * A_PART;
+  const int from_a = (int)rank_n * 32; // rows of the tile
+  const unsigned to_a = 0x3u << rank_m * 2; // a bit for each block that needs the tile
+  const unsigned part_b = A_BYTES + rank_m * B_PART;
+  const int from_b = (int)rank_m * 32; // k of the tile
+  const unsigned to_b = 0x5u << rank_n; // a bit for each block that needs the tile
   gg_cluster_wait();
+  const int ahead = k_blocks < 3 ? k_blocks : 3; // k blocks that find the ring empty
+  if (tid == 0) {
+    // -- First copies: they wait for nothing but the kernels before
+    gg_grid_wait();
+    const unsigned tile = cluster;
+    const unsigned batch = tile / (tiles_m * tiles_n);
+    const unsigned in_batch = tile % (tiles_m * tiles_n);
+    const unsigned band = in_batch / (16 * tiles_n);
+    const unsigned in_band = in_batch % (16 * tiles_n);
+    const unsigned rest = tiles_m - band * 16;
+    const unsigned side = rest < 16 ? rest : 16;
+    const unsigned m0 = (band * 16 + in_band % side) * 128 + rank_m * 64;
+    const unsigned n0 = (in_band / side) * 128 + rank_n * 64;
+    for (int kb = 0; kb < ahead; ++kb) {
+      const unsigned at = (unsigned)kb * STAGE_BYTES;
+      const unsigned full = FULL_AT + 8 * (unsigned)kb;
+      gg_mbar_arrive_expect_tx(full, STAGE_BYTES);
+      gg_tma_load_3d_multicast(at + part_a, &p.map_a, kb * 64, (int)m0 + from_a, p.stride_a ? (int)batch : 0, full, to_a);
+      gg_tma_load_3d_multicast(at + part_b, &p.map_b, (int)n0, kb * 64 + from_b, p.stride_b ? (int)batch : 0, full, to_b);
+    }
+  }
 
   // -- Order: what the kernels before wrote is there; the next one's blocks may come
   gg_grid_wait();
@@ -307,14 +334,9 @@ void sm90a_wgmma_bf16_nn_64x64x64_w1_s3_c2x2_alpha1_beta0_full(const __grid_cons
     // -- Copies: one thread keeps the ring full, tile after tile
     gg_setmaxnreg_dec_40();
     if (tid == 0) {
-      int stage = 0;
-      unsigned parity = 1; // the first pass over the ring finds it empty
-      const unsigned part_a = rank_n * A_PART;
-      const int from_a = (int)rank_n * 32; // rows of the tile
-      const unsigned to_a = 0x3u << rank_m * 2; // a bit for each block that needs the tile
-      const unsigned part_b = A_BYTES + rank_m * B_PART;
-      const int from_b = (int)rank_m * 32; // k of the tile
-      const unsigned to_b = 0x5u << rank_n; // a bit for each block that needs the tile
+      int stage = ahead % 3;
+      unsigned parity = ahead < 3; // 1: the first pass over the ring finds it empty
+      int kb = ahead;
       for (unsigned tile = cluster; tile < tiles; tile += clusters) {
         const unsigned batch = tile / (tiles_m * tiles_n);
         const unsigned in_batch = tile % (tiles_m * tiles_n);
@@ -324,7 +346,7 @@ void sm90a_wgmma_bf16_nn_64x64x64_w1_s3_c2x2_alpha1_beta0_full(const __grid_cons
         const unsigned side = rest < 16 ? rest : 16;
         const unsigned m0 = (band * 16 + in_band % side) * 128 + rank_m * 64;
         const unsigned n0 = (in_band / side) * 128 + rank_n * 64;
-        for (int kb = 0; kb < k_blocks; ++kb) {
+        for (; kb < k_blocks; ++kb) {
           const unsigned at = (unsigned)stage * STAGE_BYTES;
           const unsigned full = FULL_AT + 8 * (unsigned)stage;
           gg_mbar_wait(EMPTY_AT + 8 * (unsigned)stage, parity);
@@ -336,6 +358,7 @@ void sm90a_wgmma_bf16_nn_64x64x64_w1_s3_c2x2_alpha1_beta0_full(const __grid_cons
             parity ^= 1;
           }
         }
+        kb = 0;
       }
       // -- Drain: the other blocks arrive at barriers of this one, which must be there
       for (int s = 0; s < 3; ++s) {
