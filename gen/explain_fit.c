@@ -64,6 +64,15 @@ static void put_waves(const sheet *s, const sheet_fit *f, buf *out) {
              w->side_n, k->raster_group, k->raster_n ? "n" : "m");
   buf_printf(out, "   L2        tiles x (%d + %d) x k x %d B = %s to the SMs\n", k->tile_m,
              k->tile_n, k->element, sheet_bytes(w->l2_bytes, text[0]));
+  bool maps[2] = {k->path_a == MODEL_TMA, k->path_b == MODEL_TMA};
+  const double outside[2] = {w->outside_m, w->outside_n};
+  for (int i = 0; i < 2; ++i)
+    if (maps[i] && outside[i] > 0)
+      buf_printf(
+          out,
+          "   outside   %.1f %% of the rows that tiles ask of %c; each counts as %.1f in the "
+          "traffic (tensor maps, fitted)\n",
+          100 * outside[i], "AB"[i], model_fitted.outside);
   buf_printf(out, "   memory    %s, %.2f x the compulsory %s\n", sheet_bytes(w->hbm_bytes, text[0]),
              w->compulsory > 0 ? w->hbm_bytes / w->compulsory : 0,
              sheet_bytes(w->compulsory, text[1]));
@@ -88,6 +97,10 @@ static void put_prediction(const sheet *s, const sheet_fit *f, buf *out) {
   buf_printf(out, ", %.2f TFLOP/s, %.1f %% of %.1f; %s of it launch; clock %.0f MHz\n", r->tflops,
              100 * r->peak_share, gpu_peak(s->gpu, s->unit),
              sheet_seconds(r->launch, (char[32]){0}), r->mhz);
+  if (r->early)
+    buf_printf(out,
+               "   early     it starts while the kernel before ends: %s of launch and start less\n",
+               sheet_seconds(1e-6 * model_fitted.early_us, text));
 }
 
 void sheet_print_fit(const sheet *s, const sheet_fit *f, buf *out) {

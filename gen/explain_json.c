@@ -65,8 +65,8 @@ static void figures_json(const sheet *s, buf *out) {
       c.stage, c.ring, c.total, c.stages_fit, c.share);
   buf_printf(out,
              "\"latency\": { \"in_flight\": %.6g, \"needed\": %.6g, \"compute_cycles\": %.6g, "
-             "\"fetch_cycles\": %.6g, \"stages_needed\": %.6g }, ",
-             l.in_flight, l.needed, l.compute, l.fetch, l.stages_needed);
+             "\"fetch_cycles\": %.6g, \"stages_needed\": %.6g, \"ring_cycles\": %.6g }, ",
+             l.in_flight, l.needed, l.compute, l.fetch, l.stages_needed, l.ring.period);
   buf_printf(out,
              "\"issue\": { \"math\": %.6g, \"loads\": %.6g, \"copies\": %.6g, \"stores\": %.6g, "
              "\"slots\": %.6g, \"bound\": %.6g }, ",

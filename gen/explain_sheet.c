@@ -207,6 +207,26 @@ static void put_capacity(const sheet *s, buf *out) {
 /* -- 5. Latency
  * ---------------------------------------------------------------------------------------------- */
 
+/* The sum of the ring's period, by terms. */
+static void put_ring(const sheet *s, const model_ring *r, buf *out) {
+  const model_kernel *k = &s->model;
+  buf_printf(out, "   ring      (%.0f to fetch + %.0f of products meanwhile) / %.0f ahead",
+             r->fetch, r->held, r->ahead);
+  if (r->group > 0) buf_printf(out, " + %.0f of a warpgroup's wait", r->group);
+  buf_printf(out, "; own products, loads and sums %.0f", r->own);
+  if (r->promoted > 0)
+    buf_printf(out, " (of short sums %.0f to wait for, %.0f to add)", r->waits, r->promoted);
+  if (r->turned > 0) buf_printf(out, "; turning B %.0f", r->turned);
+  buf_printf(out, ": %.0f cycles from one k tile to the next", r->period);
+  if (r->barrier > 0) buf_printf(out, ", %.0f more at its barrier", r->barrier);
+  if (r->first > 0) buf_printf(out, ", %.0f for first fragments (one set)", r->first);
+  buf_puts(out, "\n");
+  if (k->stages == 2 && k->family != MODEL_WGMMA && r->ahead <= 1)
+    buf_puts(out,
+             "   two       stages: the last copies leave with the last k step but one, and all of "
+             "their latency shows\n");
+}
+
 static void put_latency(const sheet *s, buf *out) {
   const model_kernel *k = &s->model;
   char text[2][32];
@@ -233,6 +253,7 @@ static void put_latency(const sheet *s, buf *out) {
       "rounded up = %.0f stages cover it\n",
       l.compute, k->blocks_sm, k->blocks_sm == 1 ? "" : "s", l.fetch, l.fetch, l.compute,
       l.stages_needed);
+  put_ring(s, &l.ring, out);
   if (k->stages < 2)
     buf_puts(
         out,

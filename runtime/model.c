@@ -40,8 +40,8 @@ double model_steps(const model_kernel *k) {
 static void warp_tile(const model_kernel *k, double *m, double *n) {
   if (k->family == MODEL_WGMMA) {
     /* The warpgroup's: its four warps read one B together. */
-    *m = k->pingpong ? k->tile_m : (double)k->tile_m / k->groups;
-    *n = k->tile_n;
+    *m = model_wgmma_rows(k) / (k->pingpong ? 1 : k->groups);
+    *n = k->swap ? k->tile_m : k->tile_n;
   } else if (model_on_tensor_cores(k)) {
     *m = k->warp_m;
     *n = k->warp_n;

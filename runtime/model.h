@@ -43,10 +43,12 @@ typedef enum model_path { MODEL_DIRECT, MODEL_ASYNC, MODEL_STAGED, MODEL_TMA } m
   X(inst_m, "rows of one tensor-core instruction")                                                 \
   X(inst_n, "columns of one tensor-core instruction")                                              \
   X(inst_k, "k of one tensor-core instruction")                                                    \
+  X(swap, "D^T is computed, with the columns of D as rows of the instructions (wgmma)")            \
   X(groups, "computing warpgroups (wgmma)")                                                        \
   X(k_slices, "warp groups that share a k tile")                                                   \
   X(threads, "of a block")                                                                         \
   X(persistent, "blocks take tile after tile")                                                     \
+  X(programmatic, "it may start while the kernel before it ends")                                  \
   X(pingpong, "warpgroups take tiles in turn")                                                     \
   X(cluster_m, "blocks of a cluster that share tiles of B")                                        \
   X(cluster_n, "blocks of a cluster that share tiles of A")                                        \
@@ -176,6 +178,22 @@ model_capacity model_capacity_of(const model_kernel *k, const gpu_facts *g);
 /* -- 5. Latency -----------------------------------------------------------------------------------
  */
 
+/* From one k tile of a block to the next, in cycles: the largest of `own`, (fetch + held) / ahead +
+ * group, and turned. */
+typedef struct model_ring {
+  double fetch;    /* latency and bytes of a stage */
+  double held;     /* of a k tile's time, what passes besides while its stage is fetched */
+  double ahead;    /* k tiles that this is spread over */
+  double group;    /* a warpgroup's wait at each (wgmma) */
+  double own;      /* a warp's or warpgroup's own products, loads, sums */
+  double promoted; /* of own: adding short sums up, */
+  double waits;    /* and waiting for them */
+  double turned;   /* by warps that turn an operand on its way */
+  double barrier;  /* beside the period: all warps wait for the last, */
+  double first;    /* and load the first operands, which no products cover */
+  double period;
+} model_ring;
+
 typedef struct model_latency {
   double in_flight;     /* bytes an SM has on their way, all blocks */
   double needed;        /* latency x bandwidth / SMs */
@@ -183,6 +201,7 @@ typedef struct model_latency {
   double compute;       /* cycles to compute a stage, all blocks of the SM computing */
   double fetch;         /* cycles to fetch a stage: latency + bytes / an SM's share of bandwidth */
   double stages_needed; /* 1 + fetch / compute, rounded up: one is computed while these arrive */
+  model_ring ring;      /* but of family naive */
 } model_latency;
 
 model_latency model_latency_of(const model_kernel *k, const gpu_facts *g);
@@ -203,7 +222,8 @@ model_issue model_issue_of(const model_kernel *k, const gpu_facts *g);
  * --------------------------------------------------------------------------- */
 
 typedef struct model_waves {
-  double tiles_m, tiles_n, tiles; /* tiles: of all batches */
+  double tiles_m, tiles_n, tiles; /* whole clusters of them; tiles: of all batches */
+  double outside_m, outside_n;    /* the share of a tile's rows, of its columns, outside D */
   double slots;                   /* blocks that the GPU runs at once */
   double waves;                   /* blocks / slots */
   double rounds;                  /* waves, rounded up */
@@ -241,6 +261,7 @@ typedef struct model_prediction {
   double alone[BOUND_COUNT]; /* seconds, were this the only limit */
   model_bound binding, runner_up;
   double launch; /* seconds of it before the first and after the last tile */
+  bool early;    /* it starts while the kernel before it ends */
   double mhz;    /* clock, after power */
 } model_prediction;
 
@@ -254,10 +275,13 @@ model_prediction model_predict(const model_kernel *k, const gpu_facts *g, const 
  * X(member, unit, what it is) */
 #define MODEL_CONSTANTS(X)                                                                         \
   X(launch_us, "us", "a launch inside a CUDA graph, from the previous kernel's end")               \
+  X(early_us, "us", "less of it where a kernel starts while the one before ends")                  \
   X(start_cycles, "cycles", "from a block's start to its first fetch")                             \
   X(map_cycles, "cycles", "more of it where a block fetches through tensor maps")                  \
   X(latency_cycles, "cycles", "from a copy to its first byte, other SMs copying as well")          \
   X(tma_cycles, "cycles", "the same through a tensor map")                                         \
+  X(far_cycles, "cycles", "more of a copy's latency where all bytes come from device memory")      \
+  X(outside, "1", "rows of L2 traffic that a tensor map's row outside of its matrix counts as")    \
   X(load_cycles, "cycles", "from a load that L2 answers to its value (family naive)")              \
   X(lds_slots, "slots", "issue slots that each 4 bytes a lane of a shared load take beside one")   \
   X(copy_slots, "slots", "issue slots of an asynchronous copy with its addresses")                 \
@@ -266,19 +290,26 @@ model_prediction model_predict(const model_kernel *k, const gpu_facts *g, const 
   X(crooked, "1", "times the traffic of rows that are no multiple of 128 bytes")                   \
   X(stage_slots, "slots", "issue slots a warp spends on each k tile: loop, addresses, barrier")    \
   X(turn_slots, "slots", "issue slots a warp spends on each turn of a loop over k steps")          \
-  X(barrier_cycles, "cycles", "that a block alone waits at the barrier of a k tile")               \
+  X(barrier_cycles, "cycles", "that all warps of a block stand still at the barrier of a k tile")  \
+  X(first_share, "1",                                                                              \
+    "of the first step's loads that show behind a barrier (one set of fragments)")                 \
   X(shared_latency, "cycles", "from a shared load to its use")                                     \
   X(ldg_waves, "wavefronts", "of a global load in family naive, beside its lines")                 \
   X(line_waves, "wavefronts", "of each 128-byte line that such a load touches")                    \
   X(math_share, "1", "of its issue slots that an FMA fed by shared loads gets done")               \
   X(tensor_share, "1", "of the tensor cores' peak that a loop without loads reaches")              \
   X(mma_share, "1", "of mma.sync's peak that a loop without loads reaches")                        \
+  X(dmma_share, "1", "of the peak of f64 on tensor cores")                                         \
   X(wmma_share, "1", "the same through wmma, whose fragments the compiler loads")                  \
   X(fill_share, "1", "of the port's time that writing the ring takes from wgmma's reads")          \
+  X(turn_cycles, "cycles", "of a warp for each copy that it turns on the way (wgmma)")             \
+  X(promote_cycles, "cycles",                                                                      \
+    "that a warpgroup waits for 64 rows of short sums before it adds them")                        \
   X(group_wait, "cycles", "that a warpgroup waits at each k tile (wgmma)")                         \
   X(sm_l2_bytes, "B/cycle", "L2 to one SM")                                                        \
   X(all_l2_bytes, "B/cycle/SM", "L2 to all SMs together")                                          \
   X(hbm_share, "1", "of the stated bandwidth that reading reaches")                                \
+  X(stream_share, "1", "the same where blocks read whole rows (family gemv)")                      \
   X(write_share, "1", "of the stated bandwidth that writing reaches")                              \
   X(l2_share, "1", "of L2 that keeps operands for later waves")                                    \
   X(store_bytes, "B/cycle", "D from one SM")                                                       \
@@ -286,14 +317,19 @@ model_prediction model_predict(const model_kernel *k, const gpu_facts *g, const 
   X(tail_cycles, "cycles", "after a block's last product, beside the stores")                      \
   X(epilogue_shown, "1", "of the stores that a persistent block does not hide")                    \
   X(cluster_cycles, "cycles", "to add up the parts of k of a cluster, beside the bytes")           \
+  X(cluster_start, "cycles", "until the blocks of a cluster have met, before the first fetch")     \
   X(cluster_bytes, "B/cycle", "of partial sums from one SM of a cluster to another")               \
   X(overlap, "1", "exponent of the norm over an SM's units: large, the worst alone counts")        \
   X(overlap_blocks, "1", "the same over a block's chain and what all blocks of an SM ask")         \
   X(overlap_memory, "1", "the same over the SMs, L2 and device memory")                            \
   X(code_share, "1", "of its speed that a loop loses for each 32 KB beyond the first")             \
   X(idle_watts, "W", "of the card beside what the next five name")                                 \
-  X(fma_pj, "pJ", "an f16 FMA of the tensor cores; other types by their rate")                     \
-  X(mma_pj, "pJ", "the same by mma.sync, whose operands pass through registers")                   \
+  X(fma_pj, "pJ", "an f16 FMA of the tensor cores")                                                \
+  X(tf32_pj, "pJ", "the same in tf32")                                                             \
+  X(f8_pj, "pJ", "the same in fp8")                                                                \
+  X(s8_pj, "pJ", "the same in 8-bit integers")                                                     \
+  X(mma_pj, "pJ", "more by mma.sync, whose operands pass through registers")                       \
+  X(dmma_pj, "pJ", "an f64 FMA of the tensor cores")                                               \
   X(shared_pj, "pJ/B", "reading shared memory for tensor cores")                                   \
   X(l2_pj, "pJ/B", "L2 to an SM")                                                                  \
   X(hbm_pj, "pJ/B", "device memory")                                                               \

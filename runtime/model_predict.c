@@ -59,23 +59,47 @@ static double warp_cycles(const model_constants *c, const model_kernel *k, const
   /* With one output a thread the loads of all unrolled steps are under way at once. */
   if (k->family == MODEL_SMEM) wait = c->shared_latency / (k->unroll_k > 0 ? k->unroll_k : 1);
   double issue = model_issue_with(c, k, g).slots / model_warps(k) / steps;
-  return steps * (most(products, issue) + most(0, wait)) + c->barrier_cycles;
+  return steps * (most(products, issue) + most(0, wait));
 }
 
 /* Period of a ring: cycles from one k tile of a block to the next.
  * wgmma: a stage is given back when the products of the next one have begun, so all stages but one
- * hold what is fetched; its 64-row blocks are computed in turn, and the last one holds it.
- * CUDA cores, mma: a stage is fetched, computed, and fetched again. */
-static double ring_cycles(const model_constants *c, const model_kernel *k, const gpu_facts *g,
-                          double math, double fetch) {
+ * hold what is fetched; its 64-row blocks are computed in turn, and the last one holds it. An
+ * operand that the copying warps turn takes them turn_cycles a copy.
+ * CUDA cores, mma: while one stage is computed the copies of the one s - 1 tiles ahead are spread
+ * over its k steps, but the last; rolled, they stand before the first. So s - 1 periods hold those
+ * steps and the last copy's latency; with two sets of fragments the next tile is waited for before
+ * the last step, which they hold as well. A ring of two stages hides nothing of the latency. What
+ * is copied through registers waits there for one k tile more. */
+static model_ring ring_of(const model_constants *c, const model_kernel *k, const gpu_facts *g,
+                          const model_step *s) {
+  model_ring r = {.fetch = s->fetch, .ahead = k->stages > 1 ? k->stages - 1 : 1};
   if (k->family == MODEL_WGMMA) {
-    double promoted = k->promote_k > 0 ? (double)k->tile_m * k->tile_n / MODEL_WAVEFRONT : 0;
-    double blocks = k->tile_m / 64.0, held = (blocks - 1) / blocks * math + promoted;
-    double period = (fetch + held) / (k->stages > 1 ? k->stages - 1 : 1) + c->group_wait;
-    return most(math / (k->pingpong ? 1 : k->groups) + promoted, period);
+    double blocks = model_wgmma_rows(k) / 64;
+    if (k->promote_k > 0) {
+      r.promoted = (double)k->tile_m * k->tile_n / MODEL_WAVEFRONT;
+      r.waits = blocks * c->promote_cycles;
+    }
+    r.held = (blocks - 1) / blocks * s->math + r.promoted;
+    r.group = c->group_wait;
+    r.own = (s->math + r.promoted + r.waits) / (k->pingpong ? 1 : k->groups);
+    if (k->path_b == MODEL_STAGED) r.turned = k->copies_b * c->turn_cycles;
+  } else {
+    double steps = model_steps(k);
+    bool rolled = k->unroll_k > 0 && k->unroll_k < steps;
+    double last = steps > 1 ? 1 / steps : 1, spread = rolled ? 0 : 1 - last;
+    double share = k->stages == 1 ? 1 : spread + (k->fragments > 1 ? last : 0);
+    r.own = warp_cycles(c, k, g);
+    /* The block's warps together. */
+    double busy = most(most(r.own, s->math), most(s->issue, s->shared));
+    bool staged = k->path_a == MODEL_STAGED && k->path_b == MODEL_STAGED;
+    if (staged && k->stages > 1) r.ahead += 1;
+    /* A warp of its own that copies by tensor maps refills a stage as soon as it is read. */
+    if (k->path_a == MODEL_TMA && k->path_b == MODEL_TMA) share = 1, r.ahead = k->stages;
+    r.held = share * busy;
   }
-  double own = warp_cycles(c, k, g);
-  return most(own, (fetch + own) / k->stages);
+  r.period = most(most(r.own, (r.fetch + r.held) / r.ahead + r.group), r.turned);
+  return r;
 }
 
 /* The unrolled loads of family naive wait for L2 together, unless they find their line in L1: along
@@ -95,28 +119,42 @@ static double port_cycles(const model_constants *c, const model_kernel *k) {
 }
 
 model_step model_step_of(const model_constants *c, const model_kernel *k, const gpu_facts *g,
-                         const model_problem *p) {
+                         const model_problem *p, const model_waves *w) {
   model_step s = {0};
   double rate = model_rate(k, g);
-  double share = !model_on_tensor_cores(k)  ? 1 /* in the issue slots */
-                 : k->family == MODEL_WGMMA ? c->tensor_share
-                 : k->family == MODEL_MMA   ? c->mma_share
-                                            : c->wmma_share;
+  double share = !model_on_tensor_cores(k)   ? 1 /* in the issue slots */
+                 : k->family == MODEL_WGMMA  ? c->tensor_share
+                 : k->unit == GPU_TENSOR_F64 ? c->dmma_share
+                 : k->family == MODEL_MMA    ? c->mma_share
+                                             : c->wmma_share;
   if (rate > 0) s.math = (double)k->tile_m * k->tile_n * k->tile_k / (rate * share);
   s.issue = model_issue_with(c, k, g).slots / MODEL_SCHEDULERS;
   s.shared = port_cycles(c, k);
-  double share_a = k->cluster_n > 1 ? k->cluster_n : 1;
-  double share_b = k->cluster_m > 1 ? k->cluster_m : 1;
-  model_crooked factor = {1, 1};
-  if (p) factor = model_crooked_of(c, k, p);
-  s.l2 = (factor.a * k->tile_m / share_a + factor.b * k->tile_n / share_b) * k->tile_k * k->element;
+  model_traffic factor = {1, 1};
+  double far = 0;
+  if (w && w->l2_bytes > 0) {
+    factor = model_traffic_of(c, k, p, w);
+    far = (w->hbm_bytes - p->m * p->n * p->batch * k->element_d) / w->l2_bytes;
+  }
+  /* What other blocks of a cluster have fetched arrives here as well. */
+  s.l2 = (factor.a * k->tile_m + factor.b * k->tile_n) * k->tile_k * k->element;
   bool maps = k->path_a == MODEL_TMA;
   s.fetch = (maps ? c->tma_cycles : c->latency_cycles) + s.l2 / c->sm_l2_bytes;
+  s.fetch += c->far_cycles * (far < 1 ? far : 1);
   if (k->family == MODEL_NAIVE) {
     s.chain = naive_chain(c, k);
     return s;
   }
-  s.chain = ring_cycles(c, k, g, s.math, s.fetch);
+  if (k->path_a != MODEL_TMA) {
+    s.barrier = c->barrier_cycles;
+    /* A second set would have been loaded before; without one the other blocks of the SM, which
+     * compute from a single set as well, do not fill the gap either (measured: f64). */
+    if (k->fragments == 1) {
+      s.first = s.barrier + c->first_share * model_warps(k) / k->k_slices * model_fragment_waves(k);
+      s.barrier = 0;
+    }
+  }
+  s.chain = ring_of(c, k, g, &s).period;
   /* Beyond the instruction cache the loop is fetched anew each time. */
   double beyond = (double)k->loop_bytes / (32 << 10) - 1;
   if (beyond > 0) s.issue *= 1 + c->code_share * beyond, s.chain *= 1 + c->code_share * beyond;
@@ -130,7 +168,7 @@ model_latency model_latency_of(const model_kernel *k, const gpu_facts *g) {
   const model_constants *c = &model_fitted;
   model_latency l = {.latency = k->path_a == MODEL_TMA ? c->tma_cycles : c->latency_cycles};
   int blocks = k->blocks_sm > 0 ? k->blocks_sm : 1;
-  model_step s = model_step_of(c, k, g, NULL);
+  model_step s = model_step_of(c, k, g, NULL, NULL);
   double bytes_cycle = 1e3 * g->hbm_gbs / g->boost_mhz / g->sms;
   if (k->family == MODEL_NAIVE)
     l.in_flight = (model_shares_k(k) ? 1.0 : 2.0) * k->unroll_k * k->element * k->threads * blocks;
@@ -141,6 +179,10 @@ model_latency model_latency_of(const model_kernel *k, const gpu_facts *g) {
   double stage = k->family == MODEL_NAIVE ? s.l2 : k->stage_bytes;
   l.fetch = l.latency + stage * blocks / c->sm_l2_bytes;
   l.stages_needed = l.compute > 0 ? 1 + ceil(l.fetch / l.compute) : 1;
+  if (k->family == MODEL_NAIVE) return l;
+  l.ring = ring_of(c, k, g, &s);
+  l.ring.barrier = s.barrier;
+  l.ring.first = s.first;
   return l;
 }
 
@@ -175,8 +217,10 @@ static double unit_cycles(const model_constants *c, const model_kernel *k, const
 
 double model_sm_rate(const model_kernel *k, const gpu_facts *g, int blocks) {
   const model_constants *c = &model_fitted;
-  model_step s = model_step_of(c, k, g, NULL);
-  double cycles = two(c->overlap_blocks, blocks * unit_cycles(c, k, &s), s.chain);
+  model_step s = model_step_of(c, k, g, NULL, NULL);
+  double units = unit_cycles(c, k, &s) + s.first;
+  double cycles = two(c->overlap_blocks, units, s.chain) + s.barrier;
+  if (blocks > 1) cycles = two(c->overlap_blocks, blocks * units, cycles);
   return cycles > 0 ? blocks * (double)k->tile_m * k->tile_n * k->tile_k / cycles : 0;
 }
 
@@ -184,8 +228,9 @@ double model_sm_rate(const model_kernel *k, const gpu_facts *g, int blocks) {
 static double round_cycles(const model_constants *c, const model_kernel *k, const timeline *t,
                            double b) {
   double ends = t->tail + t->stores;
-  /* Ping-pong: two tiles at once, stores and chain of one behind the products of the other. */
-  if (k->persistent && k->pingpong) return two(c->overlap_blocks, t->units, (t->chain + ends) / 2);
+  /* Ping-pong: one group's products at a time, stores of one behind the products of the other. */
+  if (k->persistent && k->pingpong)
+    return most(two(c->overlap_blocks, t->units, t->chain), (t->chain + ends) / 2);
   if (k->persistent)
     ends *= c->epilogue_shown;
   else
@@ -213,18 +258,26 @@ static double all_rounds(const model_constants *c, const model_kernel *k, const 
   return cycles;
 }
 
+static double fma_pj(const model_constants *c, const model_kernel *k) {
+  if (k->unit == GPU_TENSOR_F64) return c->dmma_pj;
+  double own = k->unit == GPU_TENSOR_TF32 ? c->tf32_pj
+               : k->unit == GPU_TENSOR_F8 ? c->f8_pj
+               : k->unit == GPU_TENSOR_S8 ? c->s8_pj
+                                          : c->fma_pj;
+  return k->family == MODEL_WGMMA ? own : own + c->mma_pj;
+}
+
 /* Watts the card would draw at its highest clock, beside idle_watts, over its allowance. */
 static double power_excess(const model_constants *c, const model_kernel *k, const gpu_facts *g,
                            const model_waves *w, const model_problem *p, double seconds) {
   /* The energies were fitted on Hopper; other cards keep the clock of their papers. */
   if (!model_on_tensor_cores(k) || !g->has_wgmma || g->watts == 0) return 0;
-  double rate = gpu_rate(g, (gpu_unit)k->unit);
   double fma = model_flop(p) / 2, k_tiles = ceil(p->k / k->tile_k);
   double reads = w->tiles * k_tiles * model_warps(k) * model_steps(k) * model_fragment_waves(k) *
                  MODEL_WAVEFRONT;
-  double each = k->family == MODEL_WGMMA ? c->fma_pj : c->mma_pj;
-  double joules = 1e-12 * (fma * each * g->tensor_f16 / rate + reads * c->shared_pj +
-                           w->l2_bytes * c->l2_pj + w->hbm_bytes * c->hbm_pj);
+  double each = fma_pj(c, k);
+  double joules = 1e-12 * (fma * each + reads * c->shared_pj + w->l2_bytes * c->l2_pj +
+                           w->hbm_bytes * c->hbm_pj);
   return joules / seconds / (g->watts - c->idle_watts);
 }
 
@@ -240,7 +293,7 @@ model_prediction model_predict_with(const model_constants *c, const model_kernel
                                     const gpu_facts *g, const model_problem *p) {
   model_prediction r = {.launch = 1e-6 * c->launch_us};
   model_waves w = model_waves_with(c, k, g, p);
-  model_step s = model_step_of(c, k, g, p);
+  model_step s = model_step_of(c, k, g, p, &w);
   double split = k->cluster_k > 1 ? k->cluster_k : 1;
   double b = k->blocks_sm > 0 ? k->blocks_sm : 1, blocks = w.tiles * split;
   double full = floor(blocks / w.slots), rest = blocks - full * w.slots;
@@ -248,21 +301,23 @@ model_prediction model_predict_with(const model_constants *c, const model_kernel
   bool maps = k->path_a == MODEL_TMA;
   double steps = ceil(p->k / split / k->tile_k);
   double store = k->family == MODEL_WGMMA && k->guarded ? c->guarded_bytes : c->store_bytes;
-  timeline t = {.start = c->start_cycles + (maps ? c->map_cycles : 0) + s.fetch,
-                .units = steps * unit_cycles(c, k, &s),
+  double meet = k->cluster_m * k->cluster_n > 1 ? c->cluster_start : 0;
+  timeline t = {.start = c->start_cycles + (maps ? c->map_cycles : 0) + meet + s.fetch,
+                .units = steps * (unit_cycles(c, k, &s) + s.first),
                 .chain = steps * s.chain,
                 .stores = (double)k->tile_m * k->tile_n * k->element_d / store / split,
                 .tail = c->tail_cycles};
   if (split > 1) t.tail += c->cluster_cycles + w.split_bytes / blocks / c->cluster_bytes;
-  t.alone = two(c->overlap_blocks, t.units, t.chain);
+  /* At a barrier all warps of a block stand; other blocks go on. */
+  t.alone = two(c->overlap_blocks, t.units, t.chain) + steps * s.barrier;
   double cycles = blocks > 0 ? all_rounds(c, k, &w, &t, blocks, g->sms) : 0;
 
   double mhz = g->boost_mhz;
   bool capped = gpu_unit_is_tensor((gpu_unit)k->unit) && !g->has_wgmma;
   if (capped) mhz = gpu_clock(g, (gpu_unit)k->unit);
   double written = p->m * p->n * p->batch * k->element_d;
-  double hbm =
-      ((w.hbm_bytes - written) / c->hbm_share + written / c->write_share) / (1e9 * g->hbm_gbs);
+  double read = model_shares_k(k) ? c->stream_share : c->hbm_share;
+  double hbm = ((w.hbm_bytes - written) / read + written / c->write_share) / (1e9 * g->hbm_gbs);
   for (int pass = 0; pass < 2; ++pass) {
     double l2 = w.l2_bytes / (c->all_l2_bytes * g->sms * mhz * 1e6);
     const double limits[] = {cycles / (mhz * 1e6), l2, hbm};
@@ -272,6 +327,9 @@ model_prediction model_predict_with(const model_constants *c, const model_kernel
     /* Power goes with the cube of the clock: cycles a second, times volts squared. */
     mhz /= cbrt(excess);
   }
+  /* As the library launches it (runtime/select.c). */
+  r.early = k->programmatic && (2 * hbm <= r.seconds || 2 * blocks <= g->sms);
+  if (r.early) r.launch -= 1e-6 * c->early_us;
   r.seconds += r.launch;
   r.mhz = mhz;
   r.tflops = r.seconds > 0 ? 1e-12 * model_flop(p) / r.seconds : 0;
@@ -286,7 +344,7 @@ model_prediction model_predict_with(const model_constants *c, const model_kernel
       most(turns * s.l2 / c->sm_l2_bytes, w.l2_bytes / (c->all_l2_bytes * g->sms * mhz * 1e6));
   r.alone[BOUND_HBM] = hbm;
   double ends = t.start + t.tail, rounds = full + (rest > 0);
-  double chains = s.chain / (k->pingpong && rounds > 1 ? 2 : 1);
+  double chains = s.chain + s.barrier;
   r.alone[BOUND_LATENCY] =
       (rounds * chains * steps + (k->persistent ? rounds > 0 : rounds) * ends) / (mhz * 1e6);
   /* Whole rounds are counted, of which uneven blocks hide a little. */

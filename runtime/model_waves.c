@@ -16,13 +16,26 @@ static double most(double a, double b) {
 }
 
 /* Rows of an operand whose pitch is no multiple of 128 bytes begin in the middle of lines: each run
- * of a row touches one line more. Dense matrices are assumed. */
-model_crooked model_crooked_of(const model_constants *c, const model_kernel *k,
-                               const model_problem *p) {
+ * of a row touches one line more. Dense matrices are assumed. Rows outside of a matrix cost a
+ * tensor map more than those inside (measured: tiles of 128 and 256 rows for m of 16 and 128);
+ * copies by threads leave them out. */
+static double traffic(const model_constants *c, int path, double pitch, double outside) {
+  double factor = fmod(pitch, MODEL_WAVEFRONT) != 0 ? c->crooked : 1;
+  return factor * (1 - outside) + outside * (path == MODEL_TMA ? c->outside : 0);
+}
+
+model_traffic model_traffic_of(const model_constants *c, const model_kernel *k,
+                               const model_problem *p, const model_waves *w) {
   double pitch_a = (k->along_k_a ? p->k : p->m) * k->element;
   double pitch_b = (k->along_k_b ? p->k : p->n) * k->element;
-  return (model_crooked){fmod(pitch_a, MODEL_WAVEFRONT) != 0 ? c->crooked : 1,
-                         fmod(pitch_b, MODEL_WAVEFRONT) != 0 ? c->crooked : 1};
+  return (model_traffic){traffic(c, k->path_a, pitch_a, w->outside_m),
+                         traffic(c, k->path_b, pitch_b, w->outside_n)};
+}
+
+/* Tiles along one axis, in whole clusters. */
+static double tiles_along(double extent, int tile, int cluster) {
+  double tiles = ceil(extent / tile);
+  return cluster > 1 ? ceil(tiles / cluster) * cluster : tiles;
 }
 
 /* Tiles that run together cover side_m x side_n: bands of raster_group tiles along one axis, walked
@@ -68,12 +81,12 @@ static double operand_traffic(const model_kernel *k, const model_waves *w, const
   return fast_traffic + slow_traffic;
 }
 
-/* SMs that blocks can stand on. A cluster keeps to one GPC, and GPCs of 16 and 18 SMs leave some
- * over: of an H100's 132 SMs clusters of 4 reach 128, of 8 and more 120 (measured). */
+/* SMs that blocks can stand on. A cluster keeps to one GPC, whose SMs are seldom a multiple of its
+ * blocks: of an H200's 132 SMs clusters of 4 and more reach 120 (measured). */
 static double places(const model_kernel *k, const gpu_facts *g) {
   int blocks = k->cluster_m * k->cluster_n * k->cluster_k;
   if (blocks <= 2) return g->sms;
-  double reached = floor(g->sms * (blocks <= 4 ? 128 : 120) / 132.0);
+  double reached = floor(g->sms * 120 / 132.0);
   return reached - fmod(reached, blocks);
 }
 
@@ -81,8 +94,8 @@ model_waves model_waves_with(const model_constants *c, const model_kernel *k, co
                              const model_problem *p) {
   model_waves w = {0};
   double split = k->cluster_k > 1 ? k->cluster_k : 1;
-  w.tiles_m = ceil(p->m / k->tile_m);
-  w.tiles_n = ceil(p->n / k->tile_n);
+  w.tiles_m = tiles_along(p->m, k->tile_m, k->cluster_m);
+  w.tiles_n = tiles_along(p->n, k->tile_n, k->cluster_n);
   w.tiles = w.tiles_m * w.tiles_n * p->batch;
   w.slots = places(k, g) * (k->blocks_sm > 0 ? k->blocks_sm : 1);
   w.waves = w.tiles * split / w.slots;
@@ -91,12 +104,13 @@ model_waves model_waves_with(const model_constants *c, const model_kernel *k, co
   w.inside = w.tiles > 0 ? p->m * p->n / (w.tiles_m * k->tile_m * w.tiles_n * k->tile_n) : 0;
   w.compulsory = model_compulsory_bytes(p, k->element, k->element_d, true);
   if (w.tiles == 0) return w;
+  w.outside_m = 1 - p->m / (w.tiles_m * k->tile_m);
+  w.outside_n = 1 - p->n / (w.tiles_n * k->tile_n);
   sides(k, &w);
-  double share_a = k->cluster_n > 1 ? k->cluster_n : 1,
-         share_b = k->cluster_m > 1 ? k->cluster_m : 1;
-  model_crooked factor = model_crooked_of(c, k, p);
-  w.l2_bytes = w.tiles * p->k * k->element *
-               (factor.a * k->tile_m / share_a + factor.b * k->tile_n / share_b);
+  model_traffic factor = model_traffic_of(c, k, p, &w);
+  /* What a cluster shares by multicast arrives at each of its SMs all the same: measured, sharing
+   * gains nothing (docs/wgmma.md, Clusters). */
+  w.l2_bytes = w.tiles * p->k * k->element * (factor.a * k->tile_m + factor.b * k->tile_n);
   double room = c->l2_share * (g->l2_bytes > 0 ? g->l2_bytes : 32 << 20);
   double d = p->m * p->n * k->element_d;
   w.hbm_bytes = p->batch * (operand_traffic(k, &w, p, room) + d);

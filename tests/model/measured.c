@@ -49,10 +49,17 @@ static bool csv_next(csv *c) {
   return true;
 }
 
-static const char *csv_text(const csv *c, const char *name) {
+/* Of a column that may be missing. */
+static const char *csv_text_or(const csv *c, const char *name, const char *otherwise) {
   for (int i = 0; i < c->columns; ++i)
     if (strcmp(c->names[i], name) == 0) return c->values[i];
-  stop(c->path, 1, name);
+  return otherwise;
+}
+
+static const char *csv_text(const csv *c, const char *name) {
+  const char *text = csv_text_or(c, name, NULL);
+  if (!text) stop(c->path, 1, name);
+  return text;
 }
 
 static double csv_number(const csv *c, const char *name) {
@@ -75,7 +82,8 @@ static known *load_kernels(const char *path, int *count) {
     list = realloc(list, (size_t)(*count + 1) * sizeof *list);
     known *k = &list[(*count)++];
     snprintf(k->name, sizeof k->name, "%s", csv_text(&c, "kernel"));
-#define X(member, text) k->kernel.member = (int)csv_number(&c, #member);
+    /* Tables of earlier builds lack what no kernel had then. */
+#define X(member, text) k->kernel.member = atoi(csv_text_or(&c, #member, "0"));
     MODEL_FIELDS(X)
 #undef X
   }
@@ -106,31 +114,44 @@ static unsigned hash(const char *text, unsigned h) {
 
 measured measured_load(const char *kernels, const char *times) {
   measured m = {0};
+  measured_add(&m, kernels, times);
+  return m;
+}
+
+void measured_add(measured *to, const char *kernels, const char *times) {
+  measured m = *to;
   int count;
   known *list = load_kernels(kernels, &count);
   csv c = csv_open(times);
   while (csv_next(&c)) {
     const known *k = find(list, count, csv_text(&c, "kernel"));
     if (!k) stop(times, c.line, "a kernel that the other file has not");
+    /* Of another layout than the call: operands were turned by a pass, whose time is in this. */
+    char layout[16];
+    snprintf(layout, sizeof layout, "_%.8s_", csv_text(&c, "layout"));
+    if (!strstr(k->name, layout)) continue;
     m.pairs = realloc(m.pairs, (size_t)(m.count + 1) * sizeof *m.pairs);
     measured_pair *p = &m.pairs[m.count++];
-    char group[96];
-    snprintf(group, sizeof group, "%s %s %sx%sx%sx%s", csv_text(&c, "dtype"),
+    /* Times of one run are of one card: rivals are those of a problem and a run. */
+    char problem[96], group[96];
+    snprintf(problem, sizeof problem, "%s %s %sx%sx%sx%s", csv_text(&c, "dtype"),
              csv_text(&c, "layout"), csv_text(&c, "m"), csv_text(&c, "n"), csv_text(&c, "k"),
              csv_text(&c, "batch"));
+    const char *run = csv_text_or(&c, "run", "");
+    snprintf(group, sizeof group, "%.80s%s%.8s", problem, *run ? " run " : "", run);
     *p = (measured_pair){.kernel = k->kernel,
-                         .gpu = gpu_find(csv_text(&c, "gpu")),
+                         .gpu = gpu_find(csv_text_or(&c, "gpu", "h200")),
                          .problem = {csv_number(&c, "m"), csv_number(&c, "n"), csv_number(&c, "k"),
                                      csv_number(&c, "batch")},
                          .us = csv_number(&c, "us"),
                          .group = group_of(&m, group)};
     if (!p->gpu || p->us <= 0) stop(times, c.line, "no such GPU, or no time");
     snprintf(p->name, sizeof p->name, "%s", k->name);
-    p->held_out = (hash(group, hash(k->name, 2166136261u)) >> 16) & 1;
+    p->held_out = (hash(problem, 2166136261u) >> 16) & 1;
   }
   fclose(c.file);
   free(list);
-  return m;
+  *to = m;
 }
 
 void measured_free(measured *m) {
@@ -204,7 +225,7 @@ measured_score measured_score_of(const measured *m, const double *us, int held_o
   for (int g = 0; g < m->groups; ++g) {
     double x[MOST_RIVALS], y[MOST_RIVALS], rx[MOST_RIVALS], ry[MOST_RIVALS];
     int n = gather(m, us, g, held_out, x, y);
-    if (n < 3) continue;
+    if (n < (m->least_rivals > 0 ? m->least_rivals : 3)) continue;
     ranks(x, n, rx);
     ranks(y, n, ry);
     rhos[s.groups] = correlation(rx, ry, n);

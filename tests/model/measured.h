@@ -18,17 +18,20 @@ typedef struct measured_pair {
 typedef struct measured {
   measured_pair *pairs;
   int count, groups;
+  int least_rivals; /* groups of fewer are not ranked; 0: 3 */
   char (*group_names)[96];
 } measured;
 
 /* kernels: gemmgen --dump model; times: gemmbench --csv. Ends the program with a message where they
  * cannot be read or do not fit together. */
 measured measured_load(const char *kernels, const char *times);
+/* More of them. */
+void measured_add(measured *m, const char *kernels, const char *times);
 void measured_free(measured *m);
 
 /* How good predictions (us, one a pair) are; held_out: -1 all, else only that half. */
 typedef struct measured_score {
-  int pairs, groups;   /* groups: with three rivals or more */
+  int pairs, groups;   /* groups: with enough rivals */
   double median_error; /* of |prediction / time - 1| */
   double worst_decile; /* nine tenths of the errors are below */
   double spearman;     /* mean over the groups */

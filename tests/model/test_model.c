@@ -218,6 +218,80 @@ static void waves_of_tiles(void **state) {
   near(model_waves_of(&k, h200, &none).tiles, 0, 0);
 }
 
+/* Clusters are padded, and what lies outside of D is asked of tensor maps all the same. */
+static void tiles_outside(void **state) {
+  (void)state;
+  const gpu_facts *h200 = gpu_find("h200");
+  model_kernel k = wgmma();
+  model_problem flat = {128, 8192, 4096, 1}, edge = {64, 8192, 4096, 1};
+  model_waves one = model_waves_of(&k, h200, &flat), half = model_waves_of(&k, h200, &edge);
+  near(one.outside_m, 0, 0);
+  near(half.outside_m, 0.5, 1e-12);
+  assert_true(half.l2_bytes > one.l2_bytes);
+  k.cluster_m = 2;
+  model_waves two = model_waves_of(&k, h200, &flat);
+  near(two.tiles, 2 * one.tiles, 0);
+  near(two.outside_m, 0.5, 1e-12);
+  near(two.slots, 132, 0);
+  k.cluster_m = 4;
+  near(model_waves_of(&k, h200, &flat).slots, 120, 0);
+  k = wgmma();
+  assert_true(model_predict(&k, h200, &edge).seconds > model_predict(&k, h200, &flat).seconds);
+}
+
+/* s - 1 k tiles hold the latency of a fetch and the steps over which it is spread. */
+static void rings_of_threads(void **state) {
+  (void)state;
+  const gpu_facts *h200 = gpu_find("h200");
+  model_kernel k = simt();
+  model_ring two = model_latency_of(&k, h200).ring;
+  near(two.ahead, 1, 0);
+  near(two.period, two.fetch + two.held, 1e-9);
+  assert_true(two.held >= two.own); /* nothing of the latency is hidden */
+  k.stages = 3;
+  model_ring three = model_latency_of(&k, h200).ring;
+  near(three.ahead, 2, 0);
+  near(three.period, fmax(three.own, (three.fetch + three.held) / 2), 1e-9);
+  /* One set of fragments: they are loaded behind the barrier, but the next tile is waited for
+   * later. */
+  k.fragments = 1;
+  model_ring single = model_latency_of(&k, h200).ring;
+  assert_true(single.first > 0 && three.first == 0);
+  assert_true(single.held < three.held);
+  /* Copies of a rolled loop leave before its first step. */
+  k.unroll_k = 8;
+  assert_true(model_latency_of(&k, h200).ring.held < single.held);
+}
+
+/* Short sums are waited for; one group at a time has no other's products beside that. */
+static void short_sums(void **state) {
+  (void)state;
+  const gpu_facts *h200 = gpu_find("h200");
+  model_kernel k = wgmma();
+  double plain = model_latency_of(&k, h200).ring.own;
+  k.promote_k = 128;
+  model_ring both = model_latency_of(&k, h200).ring;
+  near(both.promoted, 128 * 256 / 128.0, 0);
+  assert_true(both.own > plain);
+  k.pingpong = 1;
+  near(model_latency_of(&k, h200).ring.own, 2 * both.own, 1e-9);
+}
+
+static void early_starts(void **state) {
+  (void)state;
+  const gpu_facts *h200 = gpu_find("h200");
+  model_kernel k = wgmma();
+  model_prediction late = model_predict(&k, h200, &cube_1024);
+  assert_false(late.early);
+  k.programmatic = 1;
+  model_prediction early = model_predict(&k, h200, &cube_1024);
+  assert_true(early.early);
+  assert_true(early.seconds < late.seconds);
+  /* Not where memory is the limit and the SMs are full. */
+  model_problem row = {16, 65536, 4096, 1};
+  assert_false(model_predict(&k, h200, &row).early);
+}
+
 static void predictions_are_sane(void **state) {
   (void)state;
   const gpu_facts *h200 = gpu_find("h200");
@@ -252,6 +326,10 @@ int main(void) {
       cmocka_unit_test(capacity_of_stages),
       cmocka_unit_test(residency_and_its_limit),
       cmocka_unit_test(waves_of_tiles),
+      cmocka_unit_test(tiles_outside),
+      cmocka_unit_test(rings_of_threads),
+      cmocka_unit_test(short_sums),
+      cmocka_unit_test(early_starts),
       cmocka_unit_test(predictions_are_sane),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static const gg_kernel kernels[] = {
      .align = {16, 16, 2, 16},
      .multiple_m = 1, .multiple_n = 8, .multiple_k = 1, .min_k = 0,
      .speed = 343, .wave_loss_percent = 80, .overhead_k = 1217,
-     .further_percent = 25, .alone_percent = 28,
+     .further_percent = 25, .alone_percent = 25,
      .sm_gflops = 5696, .copy_gbs = 2964, .memory_gbs = 3350,
      .overhead_ns = 0, .partial_percent = 0,
      .maps = {{1, 64, 24, 128, 128}, {1, 64, 64, 128, 128}, {0, 0, 0, 0, 0}, {1, 64, 24, 128, 256}},
