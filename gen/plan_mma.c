@@ -57,6 +57,7 @@ static int k_of(const plan_builder *b, mma_tile t) {
   int least = p->step_k > 32 / p->element ? p->step_k : 2 * p->step_k;
   t.k = (plan_mma_gathers(b) ? 64 : 128) / p->element;
   if (t.k < least) t.k = least;
+  if (plan_mma_by_tma(b)) return t.k; /* whole rows of its swizzle */
   char text[128];
   while (t.k > least && !fits(b, &t, text, sizeof text))
     t.k /= 2;

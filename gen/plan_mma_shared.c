@@ -40,9 +40,12 @@ static int row_bytes(const kernel_plan *p, int operand) {
 static void choose_load(plan_builder *b, int operand) {
   const kernel_plan *p = b->plan;
   plan_field f = operands[operand].load;
+  bool both = plan_contiguous_k(p, 0) && plan_contiguous_k(p, 1);
   if (p->type_a == GG_F64)
     plan_set(b, f, LOAD_LDS,
              "ldmatrix moves 16 bits at a time where it turns, f64 has no use of it");
+  else if (plan_contiguous_k(p, operand) && p->element == 4 && !both && plan_mma_by_tma(b))
+    plan_set(b, f, LOAD_LDS, "lanes take k in the order in which the other operand's meet no bank");
   else if (plan_contiguous_k(p, operand))
     plan_set(b, f, LOAD_LDMATRIX, "rows along k: 16 bytes of a row go to four lanes, as mma wants");
   else if (p->element == 2)
@@ -61,6 +64,8 @@ static void choose_load(plan_builder *b, int operand) {
  * spells it. Returns the bytes a lane takes. */
 static int lane_place(const kernel_plan *p, int operand, int lane, int *row, int *byte) {
   bool along_k = plan_contiguous_k(p, operand);
+  bool tma = plan_value(p, operands[operand].path) == PATH_TMA;
+  int k = !tma ? lane % 4 : p->element == 8 ? lane % 4 * 5 : lane % 4 * 5 % 8;
   switch (plan_value(p, operands[operand].load)) {
   case LOAD_LDMATRIX:
     *row = operand == 0 ? lane % 16 : lane / 16 * 8 + lane % 8;
@@ -71,12 +76,13 @@ static int lane_place(const kernel_plan *p, int operand, int lane, int *row, int
     *byte = (operand == 0 ? lane / 8 % 2 : lane / 16) * CHUNK;
     return CHUNK;
   case LOAD_TRANS_BYTES:
-    *row = lane / 16 * 16 + lane / 8 % 2 * 2 + lane % 8 / 2 * 4 + lane % 2;
+    *row = lane / 16 * 16 + (lane / 8 + (tma ? lane % 8 / 4 : 0)) % 2 * 2 + lane % 8 / 2 * 4 +
+           lane % 2;
     *byte = 0;
     return CHUNK;
   default:
-    *row = along_k ? lane / 4 : lane % 4;
-    *byte = (along_k ? lane % 4 : lane / 4) * p->element;
+    *row = along_k ? lane / 4 : k;
+    *byte = (along_k ? k : lane / 4) * p->element;
     return p->element;
   }
 }

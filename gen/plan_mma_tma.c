@@ -26,14 +26,12 @@ bool plan_mma_by_tma(const plan_builder *b) {
 }
 
 void plan_mma_check_tma(plan_builder *b) {
-  static const spec_field threads_only[] = {SPEC_PADDING, SPEC_COPY_A, SPEC_COPY_B, SPEC_UNROLL_K,
-                                            SPEC_UNROLL_STAGES};
+  static const spec_field threads_only[] = {SPEC_PADDING, SPEC_COPY_A, SPEC_COPY_B, SPEC_UNROLL_K};
   static const char *const why[] = {
       "TMA writes rows of 128 bytes and swizzles them; leave it out",
       "TMA copies whole boxes; leave it out",
       "TMA copies whole boxes; leave it out",
       "all k steps of a k tile stand in the text where TMA copies; leave it out",
-      "the ring is rolled where TMA copies; leave it out",
   };
   if (!b->gpu->has_tma)
     plan_refuse(b, SPEC_COPY_PATH, "copy-path",

@@ -65,12 +65,16 @@ local function lane_place(f)
     if a then return "lane / 16 * 8 + lane % 8", begin .. "lane / 8 % 2 * 16" end
     return "lane % 16", begin .. "lane / 16 * 16"
   elseif f.load == "ldmatrix_trans_bytes" then
-    -- Rows 4i, 4i + 1 and 4i + 2, 4i + 3 make two matrices: together four bytes along k.
-    return "lane / 16 * 16 + lane / 8 % 2 * 2 + lane % 8 / 2 * 4 + lane % 2",
+    -- Rows 4i, 4i + 1 and 4i + 2, 4i + 3 make two matrices: together four bytes along k. In boxes, whose chunks are
+    -- flipped by row % 8, they change places for i > 1: the 8 rows of a matrix then differ there.
+    local which = f.boxed and "(lane / 8 + lane % 8 / 4) % 2" or "lane / 8 % 2"
+    return "lane / 16 * 16 + " .. which .. " * 2 + lane % 8 / 2 * 4 + lane % 2",
       begin == "" and "0" or begin:sub(1, -4)
   end
-  if f.along_k then return warp .. " + lane / 4", ("lane %% 4 * %d"):format(f.element) end
-  return "lane % 4", ("%slane / 4 * %d"):format(begin, f.element)
+  -- Which k a lane takes is free, where it is the same for A and B: in boxes 5 t and, of other registers, 5 t flipped.
+  local k = not f.boxed and "lane % 4" or f.element == 8 and "lane % 4 * 5" or "lane % 4 * 5 % 8"
+  if f.along_k then return warp .. " + lane / 4", ("%s * %d"):format(k, f.element) end
+  return k, ("%slane / 4 * %d"):format(begin, f.element)
 end
 
 -- Byte offsets of the lane's first fragment: ra, rb.
@@ -89,14 +93,16 @@ function mma.fragment_bases(p)
 end
 
 -- Offset of what lies `rows` rows and `bytes` bytes further, in the stage at `base`. own: first letter of
--- the lane's offset there, "r", or "t" for that of a turn.
-local function at(f, rows, bytes, base, own)
+-- the lane's offset there, "r", or "t" for that of a turn. flips: bits of that which are turned round as well, nil for
+-- none.
+local function at(f, rows, bytes, base, own, flips)
   local thread, flip, box = (own or "r") .. f.o, 0, ""
   if f.boxed and bytes >= 128 then
     box = (" + %s%s_BOX"):format(bytes >= 256 and bytes // 128 .. " * " or "", f.o:upper())
     bytes = bytes % 128
   end
   if f.flip then flip, bytes = swizzle.offset(f.flip, rows, bytes) end
+  flip = flip ~ (flips or 0)
   if flip ~= 0 then thread = ("(%s ^ %d)"):format(thread, flip) end
   return thread .. (base ~= "" and " + " .. base or "") .. box .. names.offset(f.o, rows, bytes)
 end
@@ -143,6 +149,15 @@ local function group_loads(p, f, set, group, kk, base, own)
   end
   local type = f.type == "double" and "f64" or "u32"
   local per_k = p.step_k // 4
+  if f.boxed then
+    -- Fours of k are told apart by flips of bits inside a period, of 16 (f64) or 8.
+    function place(dk, dmn)
+      local period = f.element == 8 and 16 or 8
+      local whole, four = (k + dk) // period * period, (k + dk) % period // 4
+      if f.along_k then return at(f, mn + dmn, whole * f.element, base, own, four * f.element) end
+      return at(f, whole, (mn + dmn) * f.element, base, own, four * 128 ~ swizzle.flip(f.flip, four) * 16)
+    end
+  end
   for q = 0, f.words - 1 do
     -- A: rows alternate before k moves on; B: the k of 8 columns, then the next 8.
     local dk, dmn = q // 2 * 4, q % 2 * 8
@@ -208,6 +223,12 @@ function mma.declare(p)
     end
   end
   if mma.sorts(p) then lines[#lines + 1] = "unsigned pair0, pair1; // bytes on their way" end
+  if mma.sorts(p) and p.path_a == "tma" then
+    names.append(lines, {
+      "const unsigned even = lane % 4 < 2 ? 0x6420 : 0x2064; // bytes of two registers, which have changed places in",
+      "const unsigned odd = lane % 4 < 2 ? 0x7531 : 0x3175; // half of the lanes",
+    })
+  end
   return lines
 end
 
@@ -232,11 +253,13 @@ local function sort_bytes(p, set)
     if f.load == "ldmatrix_trans_bytes" then
       for group = 0, f.groups - 1 do
         local r = array(p, f.o, set, group)
+        local low, high = "0x6420", "0x7531"
+        if f.boxed then low, high = "even", "odd" end
         local even, odd = f.o == "a" and { 0, 2 } or { 0, 1 }, f.o == "a" and { 1, 3 } or { 2, 3 }
-        lines[#lines + 1] = ("pair0 = gg_prmt(%s[0], %s[1], 0x7531);"):format(r, r)
-        lines[#lines + 1] = ("pair1 = gg_prmt(%s[2], %s[3], 0x7531);"):format(r, r)
-        lines[#lines + 1] = ("%s[0] = gg_prmt(%s[0], %s[1], 0x6420);"):format(r, r, r)
-        lines[#lines + 1] = ("%s[%d] = gg_prmt(%s[2], %s[3], 0x6420);"):format(r, even[2], r, r)
+        lines[#lines + 1] = ("pair0 = gg_prmt(%s[0], %s[1], %s);"):format(r, r, high)
+        lines[#lines + 1] = ("pair1 = gg_prmt(%s[2], %s[3], %s);"):format(r, r, high)
+        lines[#lines + 1] = ("%s[0] = gg_prmt(%s[0], %s[1], %s);"):format(r, r, r, low)
+        lines[#lines + 1] = ("%s[%d] = gg_prmt(%s[2], %s[3], %s);"):format(r, even[2], r, r, low)
         lines[#lines + 1] = ("%s[%d] = pair0;"):format(r, odd[1])
         lines[#lines + 1] = ("%s[%d] = pair1;"):format(r, odd[2])
       end

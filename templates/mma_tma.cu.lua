@@ -26,11 +26,8 @@ $ end
 
   ${frame.order(p)}
   ${steps.declare(p)}
-  // -- Copies: where they are, ${p.stages - 1} k tiles ahead of the products
+  // -- Copies: ${p.stages - 1} k tiles ahead of the products; the warps ask in turn
   ${tma.declare(ring)}
-
-  // -- Prologue: the first ${p.stages - 1} k tiles on their way
-  ${tma.prologue(ring)}
 
   // -- Fragments: row and byte offset of the lane's first one in a stage
   ${mma.fragment_bases(p)}
@@ -46,6 +43,19 @@ $ end
 
     // -- Main loop: ${ring.steps} k-steps a tile
     for (int kt = 0; kt < k_tiles; ++kt) {
+$ if p.unroll_stages then
+      if (stage == 0 && kt <= k_tiles - ${p.stages}) { // a whole turn of the ring
+$   for number = 0, p.stages - 1 do
+        // stage ${number}
+        {
+          ${promotion.begin(p)}
+          ${tma.body(ring, number)}
+          ${promotion.finish(p)}
+        }
+        ${number < p.stages - 1 and "++kt;" or "continue;"}
+$   end
+      }
+$ end
       ${promotion.begin(p)}
       ${tma.body(ring)}
       ${promotion.finish(p)}

@@ -5,7 +5,8 @@
 --
 -- The warps ask in turn, a k tile each: in the middle of k tile j for the stage of k tile j - 1, which the slowest
 -- warp has by then had half a k tile to leave. Copies thus run stages - 1 k tiles ahead, and on into the block's next
--- tile of D. What a k step computes is mma.lua's business.
+-- tile of D. Each warp knows only where the k tiles are that it asks for, every so many as there are warps. What a k
+-- step computes is mma.lua's business.
 
 local names = use("names")
 local raster = use("raster")
@@ -59,16 +60,23 @@ end
 
 -- -- Copies ------------------------------------------------------------------------------------------
 
--- Directs the copies at tile `ahead` of D, if there is one.
-local function aim(r)
-  local inner = raster.tile(r.p, "ahead")
-  names.append(inner, { "ahead_m = (int)m0;", "ahead_n = (int)n0;", "ahead_batch = (int)batch;" })
-  return names.append({ "copying = k_tiles > 0 && ahead < tiles;" }, names.block("if (copying)", inner))
+-- Finds k tile ahead_kt, counted from the first of tile `ahead` of D on, in the tile that has it; behind the last one
+-- the warp has no turn any more.
+local function find(r)
+  local inner = names.append({ "ahead_kt -= k_tiles;", "ahead += gridDim.x;" }, {})
+  local lines = names.block("while (k_tiles > 0 && ahead_kt >= k_tiles)", inner)
+  local aim = raster.tile(r.p, "ahead")
+  names.append(aim, { "ahead_m = (int)m0;", "ahead_n = (int)n0;", "ahead_batch = (int)batch;" })
+  lines[#lines + 1] = "if (k_tiles > 0 && ahead < tiles) {"
+  names.append(lines, names.indented(aim))
+  names.append(lines, { "} else {", "  turn = 0x7fffffff;", "}" })
+  return lines
 end
 
--- The copies go on to the next k tile, at the end of a tile of D to the next one.
+-- On to the warp's next k tile.
 local function advance(r)
-  return names.block("if (++ahead_kt == k_tiles)", names.append({ "ahead_kt = 0;", "ahead += gridDim.x;" }, aim(r)))
+  local lines = { ("turn += %d;"):format(r.warps), ("ahead_kt += %d;"):format(r.warps) }
+  return names.append(lines, names.block("if (ahead_kt >= k_tiles)", find(r)))
 end
 
 -- TMA loads of k tile ahead_kt into the stage at `at`.
@@ -94,11 +102,24 @@ local function loads(r)
   return lines
 end
 
--- One stage is asked for: number `stage`, text; before: lines before that, where it was read before.
+-- Offset of the barrier of a stage that a variable or a number gives.
+local function barrier(kind, stage)
+  if type(stage) == "string" then return ("%s_AT + 8 * (unsigned)%s"):format(kind, stage) end
+  return kind .. "_AT" .. (stage > 0 and " + " .. 8 * stage or "")
+end
+
+-- Offset of such a stage, "" for the first.
+local function offset(stage)
+  if type(stage) == "string" then return ("(unsigned)%s * STAGE_BYTES"):format(stage) end
+  return names.stage(stage) or ""
+end
+
+-- One stage is asked for; before: lines that come first, where it was read before.
 local function ask(r, stage, before)
+  local at = offset(stage)
   local lines = {
-    ("const unsigned at = (unsigned)%s * STAGE_BYTES;"):format(stage),
-    ("const unsigned full = FULL_AT + 8 * (unsigned)%s;"):format(stage),
+    ("const unsigned at = %s;"):format(at ~= "" and at or "0"),
+    ("const unsigned full = %s;"):format(barrier("FULL", stage)),
   }
   names.append(lines, before)
   lines[#lines + 1] = "gg_mbar_arrive_expect_tx(full, STAGE_BYTES);"
@@ -117,73 +138,110 @@ function ring.barriers(r)
   })
 end
 
--- Where the copies are, before the first tile of D.
+-- The k tiles that this warp asks for, and the first of them, into stages that nobody has read yet.
 function ring.declare(r)
+  local ahead = r.p.stages - 1
   local lines = {
-    "unsigned ahead = blockIdx.x; // tile of D whose operands are copied",
-    "int ahead_kt = 0; // and its k tile",
+    "unsigned ahead = blockIdx.x; // tile of D whose operands this warp asks for",
+    ("int ahead_kt = %s; // and its k tile"):format(r.warps > 1 and "warp" or "0"),
     "int ahead_m = 0, ahead_n = 0, ahead_batch = 0; // its first row, first column and matrix",
-    "int copying;",
+    ("int turn = %s - %d; // k tiles until it asks"):format(r.warps > 1 and "warp" or "0", ahead),
   }
-  return names.append(lines, aim(r))
+  names.append(lines, find(r))
+  local inner = names.block("if (lane == 0)", ask(r, ("(turn + %d)"):format(ahead), {}))
+  return names.append(lines, names.block("while (turn < 0)", names.append(inner, advance(r))))
 end
 
--- All stages but one.
-function ring.prologue(r)
-  local inner = names.block("if (copying && tid == 0)", ask(r, "s", {}))
-  return names.block(("for (int s = 0; s < %d; ++s)"):format(r.p.stages - 1), names.append(inner, advance(r)))
-end
-
--- The stage that was read before the one at hand is asked for again, by a warp whose turn it is.
-local function refill(r)
-  local turn = r.warps > 1 and (" && kt %% %d == warp"):format(r.warps) or ""
-  return names.block(("if (copying%s && lane == 0)"):format(turn), ask(r, "last_stage", {
-    -- Passes of the ring: the stage is given back in the pass in which it was read, the first finds it empty.
-    "gg_mbar_wait(EMPTY_AT + 8 * (unsigned)last_stage, stage != 0 ? parity : parity ^ 1);",
+-- The stage that was read before the one at hand is asked for again, by a warp whose turn it is. Passes of the ring:
+-- it is given back in the pass in which it was read, the first pass finds it empty.
+local function refill(r, stage)
+  local last, parity = "last_stage", "stage != 0 ? parity : parity ^ 1"
+  if stage then
+    last = (stage + r.p.stages - 1) % r.p.stages
+    parity = stage > 0 and "parity" or "parity ^ 1"
+  end
+  local inner = names.block("if (lane == 0)", ask(r, last, {
+    ("gg_mbar_wait(%s, %s);"):format(barrier("EMPTY", last), parity),
   }))
+  return names.block("if (turn-- == 0)", names.append(inner, advance(r)))
 end
 
 -- -- Products ----------------------------------------------------------------------------------------
 
 -- The first fragments of a tile of D: to load them before the epilogue would keep their registers through it.
 function ring.first_loads(r)
-  local lines = { "gg_mbar_wait(FULL_AT + 8 * (unsigned)stage, parity);",
-    "const unsigned rs = (unsigned)stage * STAGE_BYTES;" }
+  local lines = {
+    ("gg_mbar_wait(%s, parity);"):format(barrier("FULL", "stage")),
+    ("const unsigned rs = %s;"):format(offset("stage")),
+  }
   return names.block("if (k_tiles > 0)", names.append(lines, r.product.loads(r.p, 0, 0, "rs")))
 end
 
--- The stage has been read: this warp gives it back, and goes on to the next one.
-local function turn_over(r)
-  return {
-    "gg_syncwarp(); // the stage's last fragments are in registers",
-    "if (lane == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)stage);",
-    ("if (++stage == %d) {"):format(r.p.stages),
-    "  stage = 0;",
-    "  parity ^= 1;",
-    "}",
-    "if (more) gg_mbar_wait(FULL_AT + 8 * (unsigned)stage, parity); // the next one is here",
-    "const unsigned next = (unsigned)stage * STAGE_BYTES;",
-  }
+-- What follows the stage at hand: its number and parity, and whether it is there already, which is asked a k step
+-- before it is needed. Returns the lines, its number and its offset.
+local function look_ahead(r, stage)
+  local stages, lines, following = r.p.stages, {}, "next_stage"
+  local function add(text) lines[#lines + 1] = text end
+  if stage then
+    following = (stage + 1) % stages
+    if following == 0 then add("const unsigned next_parity = parity ^ 1;") end
+  else
+    add(("const int next_stage = stage != %d ? stage + 1 : 0;"):format(stages - 1))
+    add("const unsigned next_parity = next_stage != 0 ? parity : parity ^ 1;")
+  end
+  local parity = (not stage or following == 0) and "next_parity" or "parity"
+  add(("const int ready = gg_mbar_test(%s, %s); // the next stage, soon needed"):format(barrier("FULL", following),
+    parity))
+  return lines, following
 end
 
--- One k tile: products of one stage, and the copies into the one before it.
-function ring.body(r)
-  local p, lines, last = r.p, {}, r.steps - 1
-  local middle = math.max(0, (last - 1) // 2) -- step in which the stage before is asked for
-  lines[1] = "const int more = kt + 1 < k_tiles;"
-  lines[2] = "const unsigned rs = (unsigned)stage * STAGE_BYTES;"
-  lines[3] = ("const int last_stage = stage != 0 ? stage - 1 : %d;"):format(p.stages - 1)
-  for kk = 0, last - 1 do
-    lines[#lines + 1] = r.product.caption(p, kk)
-    local copies = kk == middle and { refill(r) } or {}
-    names.append(lines, r.product.step(p, kk % 2, r.product.loads(p, (kk + 1) % 2, kk + 1, "rs"), copies, 0))
+-- The stage has been read: this warp gives it back, and goes on to the next one.
+local function turn_over(stage, following, certain)
+  local lines = {
+    "gg_syncwarp(); // the stage's last fragments are in registers",
+    ("if (lane == 0) gg_mbar_arrive(%s);"):format(barrier("EMPTY", stage or "stage")),
+  }
+  local function add(text) lines[#lines + 1] = text end
+  if not stage then
+    add("stage = next_stage;")
+    following = "stage"
   end
-  if last == 0 then names.append(lines, refill(r)) end
-  names.append(lines, advance(r))
-  lines[#lines + 1] = r.product.caption(p, last)
-  names.append(lines, turn_over(r))
-  local loads_next = r.product.guarded(r.product.loads(p, 1 - last % 2, 0, "next"))
-  return names.append(lines, r.product.step(p, last % 2, loads_next, {}, 2))
+  if not stage or following == 0 then add("parity = next_parity;") end
+  add(("if (%s!ready) gg_mbar_wait(%s, parity);"):format(certain and "" or "more && ", barrier("FULL", following)))
+  if not stage then add(("const unsigned next = %s;"):format(offset("stage"))) end
+  return lines
+end
+
+-- One k tile: products of one stage, and the copies into the one before it. stage: its number where the ring is
+-- written out, in a whole turn of it, in which only the last can be the tile's last; else that of the variable.
+function ring.body(r, stage)
+  local p, lines, last = r.p, {}, r.steps - 1
+  local function add(text) lines[#lines + 1] = text end
+  local middle = math.max(0, (last - 1) // 2) -- step in which the stage before is asked for
+  local certain, read = stage and stage < p.stages - 1, "rs"
+  if not certain then add("const int more = kt + 1 < k_tiles;") end
+  if stage then
+    read = offset(stage)
+  else
+    add(("const unsigned rs = %s;"):format(offset("stage")))
+    add(("const int last_stage = stage != 0 ? stage - 1 : %d;"):format(p.stages - 1))
+  end
+  local ahead, following = look_ahead(r, stage)
+  for kk = 0, last - 1 do
+    add(r.product.caption(p, kk))
+    if kk == last - 1 then names.append(lines, ahead) end
+    local copies = kk == middle and { refill(r, stage) } or {}
+    names.append(lines, r.product.step(p, kk % 2, r.product.loads(p, (kk + 1) % 2, kk + 1, read), copies, 0))
+  end
+  if last == 0 then
+    names.append(lines, refill(r, stage))
+    names.append(lines, ahead)
+  end
+  add(r.product.caption(p, last))
+  names.append(lines, turn_over(stage, following, certain))
+  local first = r.product.loads(p, 1 - last % 2, 0, stage and offset(following) or "next")
+  if not certain then first = r.product.guarded(first) end
+  return names.append(lines, r.product.step(p, last % 2, first, {}, 2))
 end
 
 return ring

@@ -121,6 +121,16 @@ static __device__ __forceinline__ void gg_mbar_arrive_expect_tx(unsigned off, un
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;"
                : : "r"(gg_shared(off)), "r"(bytes) : "memory");
 }]])
+define("gg_mbar_test", { "gg_shared" }, [[
+static __device__ __forceinline__ int gg_mbar_test(unsigned off, unsigned parity) {
+  int done;
+  asm volatile("{\n"
+               ".reg .pred done;\n"
+               "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+               "selp.s32 %0, 1, 0, done;\n"
+               "}" : "=r"(done) : "r"(gg_shared(off)), "r"(parity) : "memory");
+  return done;
+}]])
 define("gg_mbar_wait", { "gg_shared" }, [[
 static __device__ __forceinline__ void gg_mbar_wait(unsigned off, unsigned parity) {
   asm volatile("{\n"

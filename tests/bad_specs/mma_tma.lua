@@ -7,12 +7,11 @@ gemm { family = "mma", dtype = "bf16", copy = { path = "tma", a = 16 } }
 gemm { family = "mma", dtype = "bf16", copy = { path = "tma" }, padding = 8 }
 gemm { family = "mma", dtype = "bf16", copy = { path = "tma" }, swizzle = 0 }
 gemm { family = "mma", dtype = "bf16", copy = { path = "tma" }, unroll = { k = 2 } }
-gemm { family = "mma", dtype = "bf16", copy = { path = "tma" }, unroll = { stages = true } }
 gemm { family = "mma", dtype = "bf16", layout = "nt", tile = { k = 32 }, copy = { path = "tma" } }
 gemm { family = "mma", dtype = "bf16", layout = "nn", tile = { m = 64, n = 96, k = 64, warp = { m = 32, n = 96 } }, copy = { path = "tma" } }
 gemm { family = "mma", dtype = "bf16", layout = "nn", tile = { m = 64, n = 192, k = 64, warp = { m = 32, n = 48 } }, copy = { path = "tma" } }
 gemm { family = "mma", dtype = "bf16", layout = "nt", tile = { m = 512, n = 32, k = 64, warp = { m = 64, n = 32 } }, stages = 2, copy = { path = "tma" } }
-gemm { family = "mma", dtype = "f64", layout = "nt", copy = { path = "tma" } }
+gemm { family = "mma", dtype = "f64", layout = "nt", tile = { k = 8 }, copy = { path = "tma" } }
 gemm { family = "wgmma", dtype = "bf16", copy = { path = "tma" } }
 --! exit 2
 --! | mma_tma.lua:3: error: copy.path: "tma" came with sm_90, a100-sxm-80 is sm_80; use "async" or leave it out [copy-path]
@@ -21,10 +20,9 @@ gemm { family = "wgmma", dtype = "bf16", copy = { path = "tma" } }
 --! | mma_tma.lua:7: error: padding: 8 together with copy.path = "tma": TMA writes rows of 128 bytes and swizzles them; leave it out [copy-path]
 --! | mma_tma.lua:8: error: swizzle: 0 together with copy.path = "tma", whose rows are swizzled over 128 bytes; use 128 or leave it out [copy-path]
 --! | mma_tma.lua:9: error: unroll.k: 2 together with copy.path = "tma": all k steps of a k tile stand in the text where TMA copies; leave it out [copy-path]
---! | mma_tma.lua:10: error: unroll.stages: true together with copy.path = "tma": the ring is rolled where TMA copies; leave it out [copy-path]
---! | mma_tma.lua:11: error: tile.k: 32 elements of A make rows of 64 bytes, TMA's swizzle needs multiples of 128; use 64, or copy.path = "async" [copy-path]
---! | mma_tma.lua:12: error: tile.n: 96 elements of B make rows of 192 bytes, TMA's swizzle needs multiples of 128; use 128, or copy.path = "async" [copy-path]
---! | mma_tma.lua:13: error: tile.warp.n: 48 elements are 96 bytes of a row, no multiple of 128 and no power of two: chunks could not be found by flipping bits; use 16 [copy-path]
---! | mma_tma.lua:14: error: tile.m: 512 rows are more than the 256 of one copy by TMA; use 256 or fewer [copy-path]
---! | mma_tma.lua:15: error: copy.path: "tma" with f64 contiguous along k: its swizzle leaves 2 lanes of a fragment load in a bank; use "async" [copy-path]
---! | mma_tma.lua:16: error: copy.path: family wgmma has no such number: the instruction and TMA fix it; leave it out [field-family]
+--! | mma_tma.lua:10: error: tile.k: 32 elements of A make rows of 64 bytes, TMA's swizzle needs multiples of 128; use 64, or copy.path = "async" [copy-path]
+--! | mma_tma.lua:11: error: tile.n: 96 elements of B make rows of 192 bytes, TMA's swizzle needs multiples of 128; use 128, or copy.path = "async" [copy-path]
+--! | mma_tma.lua:12: error: tile.warp.n: 48 elements are 96 bytes of a row, no multiple of 128 and no power of two: chunks could not be found by flipping bits; use 16 [copy-path]
+--! | mma_tma.lua:13: error: tile.m: 512 rows are more than the 256 of one copy by TMA; use 256 or fewer [copy-path]
+--! | mma_tma.lua:14: error: tile.k: 8 elements of A make rows of 64 bytes, TMA's swizzle needs multiples of 128; use 16, or copy.path = "async" [copy-path]
+--! | mma_tma.lua:15: error: copy.path: family wgmma has no such number: the instruction and TMA fix it; leave it out [field-family]

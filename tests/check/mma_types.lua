@@ -46,14 +46,21 @@ mma {
 -- Fed by TMA: rows along k, boxes side by side along m and n or k, warps that share a box.
 local tma = { path = "tma" }
 mma { dtype = "bf16", layout = all, tile = square(64, 128, 64, 32, 64), stages = 3, copy = tma }
-mma { dtype = "f16", layout = "tn", tile = square(64, 64, 64, 32, 32), stages = 2, copy = tma }
+mma {
+  dtype = "f16", layout = { "tn", "nt" }, tile = square(64, 64, 64, 32, 32), stages = 2, copy = tma,
+  unroll = { stages = true },
+}
 mma {
   dtype = "bf16", layout = { "nt", "tt" }, tile = square(64, 32, 128, 16, 32), stages = 2, copy = tma,
   unroll = { fragments = 1 }, epilogue = { bias = "m", activation = "relu", beta = 0 },
 }
-mma { dtype = "tf32", layout = "nt", tile = square(32, 32, 32, 16, 32), stages = 5, copy = tma }
-mma { dtype = { a = "u8", b = "s8" }, layout = "nt", tile = square(32, 64, 128, 32, 32), copy = tma }
-mma { dtype = { a = "e4m3", d = "f32" }, layout = "nt", tile = square(32, 32, 128, 32, 16), copy = tma }
+mma { dtype = "tf32", layout = all, tile = square(32, 64, 32, 16, 32), stages = 5, copy = tma }
+mma { dtype = "f64", layout = all, tile = square(32, 32, 16, 16, 32), stages = 3, copy = tma }
+mma { dtype = "f64", layout = "tn", tile = { m = 32, n = 64, k = 32, inst = { k = 4 } }, stages = 2, copy = tma }
+mma { dtype = { a = "u8", b = "s8" }, layout = all, tile = square(128, 128, 128, 64, 32), stages = 2, copy = tma }
+mma {
+  dtype = { a = "e4m3", d = "f32" }, layout = "nt", tile = square(32, 32, 128, 32, 16), copy = tma,
+}
 mma {
   dtype = { a = "e4m3", b = "e5m2", d = "bf16" }, layout = "nt", tile = square(32, 64, 128, 16, 32), copy = tma,
   epilogue = { scale = { a = "group", b = "block" }, residual = true },

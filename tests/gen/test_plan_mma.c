@@ -253,7 +253,9 @@ static void tma_copies_boxes(void **state) {
     int boxes_a, rows_a, boxes_b, rows_b; /* of tiles of 128x256x128 bytes */
   } rows[] = {{LAYOUT_NT, GG_BF16, 1, 128, 1, 256}, {LAYOUT_NN, GG_BF16, 1, 128, 4, 64},
               {LAYOUT_TN, GG_F16, 2, 64, 4, 64},    {LAYOUT_TT, GG_F16, 2, 64, 1, 256},
-              {LAYOUT_NT, GG_TF32, 1, 128, 1, 256}, {LAYOUT_NT, GG_S8, 1, 128, 1, 256}};
+              {LAYOUT_NT, GG_TF32, 1, 128, 1, 256}, {LAYOUT_NT, GG_S8, 1, 128, 1, 256},
+              {LAYOUT_TN, GG_TF32, 4, 32, 8, 32},   {LAYOUT_TT, GG_S8, 1, 128, 1, 256},
+              {LAYOUT_NN, GG_TF32, 1, 128, 8, 32},  {LAYOUT_NN, GG_S8, 1, 128, 2, 128}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i)
     for (int card = 0; card < 2; ++card)
       for (int v = 0; v < VARIANT_COUNT; ++v) {
@@ -303,8 +305,6 @@ static void tma_is_refused(void **state) {
   (void)state;
   static const setting asked[] = {{SPEC_COPY_PATH, COPY_BY_TMA}, {END, 0}};
   kernel_spec s = spec_of("a100-sxm-80", GG_BF16, asked);
-  refused(&s, SPEC_COPY_PATH, "copy-path");
-  s = spec_of("h100-sxm", GG_F64, asked);
   refused(&s, SPEC_COPY_PATH, "copy-path");
   s = spec_of("h100-sxm", GG_BF16, asked);
   s.value[SPEC_TILE_K] = 32;

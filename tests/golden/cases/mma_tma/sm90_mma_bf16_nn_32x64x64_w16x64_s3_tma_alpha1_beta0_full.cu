@@ -176,6 +176,16 @@ static __device__ __forceinline__ void gg_mma_m16n8k16_bf16(float *d, const unsi
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+static __device__ __forceinline__ int gg_mbar_test(unsigned off, unsigned parity) {
+  int done;
+  asm volatile("{\n"
+               ".reg .pred done;\n"
+               "mbarrier.test_wait.parity.shared::cta.b64 done, [%1], %2;\n"
+               "selp.s32 %0, 1, 0, done;\n"
+               "}" : "=r"(done) : "r"(gg_shared(off)), "r"(parity) : "memory");
+  return done;
+}
+
 static __device__ __forceinline__ void gg_syncwarp(void) {
   asm volatile("bar.warp.sync -1;" : : : "memory");
 }
@@ -245,13 +255,16 @@ void sm90_mma_bf16_nn_32x64x64_w16x64_s3_tma_alpha1_beta0_full(const __grid_cons
   gg_grid_wait();
   gg_grid_release();
 
-  // -- Copies: where they are, 2 k tiles ahead of the products
-  unsigned ahead = blockIdx.x; // tile of D whose operands are copied
-  int ahead_kt = 0; // and its k tile
+  // -- Copies: 2 k tiles ahead of the products; the warps ask in turn
+  unsigned ahead = blockIdx.x; // tile of D whose operands this warp asks for
+  int ahead_kt = warp; // and its k tile
   int ahead_m = 0, ahead_n = 0, ahead_batch = 0; // its first row, first column and matrix
-  int copying;
-  copying = k_tiles > 0 && ahead < tiles;
-  if (copying) {
+  int turn = warp - 2; // k tiles until it asks
+  while (k_tiles > 0 && ahead_kt >= k_tiles) {
+    ahead_kt -= k_tiles;
+    ahead += gridDim.x;
+  }
+  if (k_tiles > 0 && ahead < tiles) {
     const unsigned batch = ahead / (tiles_m * tiles_n);
     const unsigned in_batch = ahead % (tiles_m * tiles_n);
     const unsigned band = in_batch / (64 * tiles_n);
@@ -263,22 +276,25 @@ void sm90_mma_bf16_nn_32x64x64_w16x64_s3_tma_alpha1_beta0_full(const __grid_cons
     ahead_m = (int)m0;
     ahead_n = (int)n0;
     ahead_batch = (int)batch;
+  } else {
+    turn = 0x7fffffff;
   }
-
-  // -- Prologue: the first 2 k tiles on their way
-  for (int s = 0; s < 2; ++s) {
-    if (copying && tid == 0) {
-      const unsigned at = (unsigned)s * STAGE_BYTES;
-      const unsigned full = FULL_AT + 8 * (unsigned)s;
+  while (turn < 0) {
+    if (lane == 0) {
+      const unsigned at = (unsigned)(turn + 2) * STAGE_BYTES;
+      const unsigned full = FULL_AT + 8 * (unsigned)(turn + 2);
       gg_mbar_arrive_expect_tx(full, STAGE_BYTES);
       gg_tma_load_3d(at, &p.map_a, ahead_kt * 64, ahead_m, p.stride_a ? ahead_batch : 0, full);
       gg_tma_load_3d(at + A_BYTES, &p.map_b, ahead_n, ahead_kt * 64, p.stride_b ? ahead_batch : 0, full);
     }
-    if (++ahead_kt == k_tiles) {
-      ahead_kt = 0;
-      ahead += gridDim.x;
-      copying = k_tiles > 0 && ahead < tiles;
-      if (copying) {
+    turn += 2;
+    ahead_kt += 2;
+    if (ahead_kt >= k_tiles) {
+      while (k_tiles > 0 && ahead_kt >= k_tiles) {
+        ahead_kt -= k_tiles;
+        ahead += gridDim.x;
+      }
+      if (k_tiles > 0 && ahead < tiles) {
         const unsigned batch = ahead / (tiles_m * tiles_n);
         const unsigned in_batch = ahead % (tiles_m * tiles_n);
         const unsigned band = in_batch / (64 * tiles_n);
@@ -290,6 +306,8 @@ void sm90_mma_bf16_nn_32x64x64_w16x64_s3_tma_alpha1_beta0_full(const __grid_cons
         ahead_m = (int)m0;
         ahead_n = (int)n0;
         ahead_batch = (int)batch;
+      } else {
+        turn = 0x7fffffff;
       }
     }
   }
@@ -357,17 +375,45 @@ void sm90_mma_bf16_nn_32x64x64_w16x64_s3_tma_alpha1_beta0_full(const __grid_cons
       gg_ldmatrix_x4_trans(b0_3, (rb ^ 96) + rs + 32 * B_PITCH);
       gg_mma_m16n8k16_bf16(acc0_4, a1_0, b1_2);
       gg_mma_m16n8k16_bf16(acc0_5, a1_0, b1_2 + 2);
-      if (copying && kt % 2 == warp && lane == 0) {
-        const unsigned at = (unsigned)last_stage * STAGE_BYTES;
-        const unsigned full = FULL_AT + 8 * (unsigned)last_stage;
-        gg_mbar_wait(EMPTY_AT + 8 * (unsigned)last_stage, stage != 0 ? parity : parity ^ 1);
-        gg_mbar_arrive_expect_tx(full, STAGE_BYTES);
-        gg_tma_load_3d(at, &p.map_a, ahead_kt * 64, ahead_m, p.stride_a ? ahead_batch : 0, full);
-        gg_tma_load_3d(at + A_BYTES, &p.map_b, ahead_n, ahead_kt * 64, p.stride_b ? ahead_batch : 0, full);
+      if (turn-- == 0) {
+        if (lane == 0) {
+          const unsigned at = (unsigned)last_stage * STAGE_BYTES;
+          const unsigned full = FULL_AT + 8 * (unsigned)last_stage;
+          gg_mbar_wait(EMPTY_AT + 8 * (unsigned)last_stage, stage != 0 ? parity : parity ^ 1);
+          gg_mbar_arrive_expect_tx(full, STAGE_BYTES);
+          gg_tma_load_3d(at, &p.map_a, ahead_kt * 64, ahead_m, p.stride_a ? ahead_batch : 0, full);
+          gg_tma_load_3d(at + A_BYTES, &p.map_b, ahead_n, ahead_kt * 64, p.stride_b ? ahead_batch : 0, full);
+        }
+        turn += 2;
+        ahead_kt += 2;
+        if (ahead_kt >= k_tiles) {
+          while (k_tiles > 0 && ahead_kt >= k_tiles) {
+            ahead_kt -= k_tiles;
+            ahead += gridDim.x;
+          }
+          if (k_tiles > 0 && ahead < tiles) {
+            const unsigned batch = ahead / (tiles_m * tiles_n);
+            const unsigned in_batch = ahead % (tiles_m * tiles_n);
+            const unsigned band = in_batch / (64 * tiles_n);
+            const unsigned in_band = in_batch % (64 * tiles_n);
+            const unsigned rest = tiles_m - band * 64;
+            const unsigned side = rest < 64 ? rest : 64;
+            const gg_i64 m0 = (gg_i64)(band * 64 + in_band % side) * 32;
+            const gg_i64 n0 = (gg_i64)(in_band / side) * 64;
+            ahead_m = (int)m0;
+            ahead_n = (int)n0;
+            ahead_batch = (int)batch;
+          } else {
+            turn = 0x7fffffff;
+          }
+        }
       }
       gg_mma_m16n8k16_bf16(acc0_6, a1_0, b1_3);
       gg_mma_m16n8k16_bf16(acc0_7, a1_0, b1_3 + 2);
       // k-step 2: 1 x 8 instructions of 16x8x16
+      const int next_stage = stage != 2 ? stage + 1 : 0;
+      const unsigned next_parity = next_stage != 0 ? parity : parity ^ 1;
+      const int ready = gg_mbar_test(FULL_AT + 8 * (unsigned)next_stage, next_parity); // the next stage, soon needed
       gg_ldmatrix_x4(a1_0, (ra ^ 96) + rs);
       gg_mma_m16n8k16_bf16(acc0_0, a0_0, b0_0);
       gg_ldmatrix_x4_trans(b1_0, rb + rs + 48 * B_PITCH);
@@ -381,32 +427,12 @@ void sm90_mma_bf16_nn_32x64x64_w16x64_s3_tma_alpha1_beta0_full(const __grid_cons
       gg_mma_m16n8k16_bf16(acc0_5, a0_0, b0_2 + 2);
       gg_mma_m16n8k16_bf16(acc0_6, a0_0, b0_3);
       gg_mma_m16n8k16_bf16(acc0_7, a0_0, b0_3 + 2);
-      if (++ahead_kt == k_tiles) {
-        ahead_kt = 0;
-        ahead += gridDim.x;
-        copying = k_tiles > 0 && ahead < tiles;
-        if (copying) {
-          const unsigned batch = ahead / (tiles_m * tiles_n);
-          const unsigned in_batch = ahead % (tiles_m * tiles_n);
-          const unsigned band = in_batch / (64 * tiles_n);
-          const unsigned in_band = in_batch % (64 * tiles_n);
-          const unsigned rest = tiles_m - band * 64;
-          const unsigned side = rest < 64 ? rest : 64;
-          const gg_i64 m0 = (gg_i64)(band * 64 + in_band % side) * 32;
-          const gg_i64 n0 = (gg_i64)(in_band / side) * 64;
-          ahead_m = (int)m0;
-          ahead_n = (int)n0;
-          ahead_batch = (int)batch;
-        }
-      }
       // k-step 3: 1 x 8 instructions of 16x8x16
       gg_syncwarp(); // the stage's last fragments are in registers
       if (lane == 0) gg_mbar_arrive(EMPTY_AT + 8 * (unsigned)stage);
-      if (++stage == 3) {
-        stage = 0;
-        parity ^= 1;
-      }
-      if (more) gg_mbar_wait(FULL_AT + 8 * (unsigned)stage, parity); // the next one is here
+      stage = next_stage;
+      parity = next_parity;
+      if (more && !ready) gg_mbar_wait(FULL_AT + 8 * (unsigned)stage, parity);
       const unsigned next = (unsigned)stage * STAGE_BYTES;
       gg_mma_m16n8k16_bf16(acc0_0, a1_0, b1_0);
       gg_mma_m16n8k16_bf16(acc0_1, a1_0, b1_0 + 2);
