@@ -12,7 +12,7 @@ extern const model_problem auto_suite[AUTO_PROBLEMS];
 typedef struct auto_candidate {
   kernel_spec spec;
   char name[128];           /* of its full kernel */
-  double us[AUTO_PROBLEMS]; /* predicted, small tiles with a handicap; INFINITY: not trusted */
+  double us[AUTO_PROBLEMS]; /* predicted, small tiles with a handicap; INFINITY: not served */
 } auto_candidate;
 
 typedef struct auto_search {

@@ -51,28 +51,21 @@ static kernel_set set_of(const char *spec) {
 /* What decides a kernel's time but the length of a ring that covers its fetches: registers and
  * bytes of code are estimates, which change with the planner. */
 static model_kernel essence(model_kernel k) {
-  if (k.stages >= LONG_RING) k.stages = LONG_RING;
+  if (k.stages >= LONG_RING && !k.swap) k.stages = LONG_RING; /* few rows wait for all of it */
   k.shared_bytes = k.registers = k.blocks_sm = k.loop_bytes = k.unroll_stages = 0;
   k.programmatic = 0; /* builds before had no such start */
   return k;
 }
 
-static bool same_problem(const measured_pair *a, const measured_pair *b) {
-  return memcmp(&a->problem, &b->problem, sizeof a->problem) == 0;
-}
-
-/* The least measured time on a pair's problem among its rivals: of kernels like k, or of all. */
-static double measured_us(const measured_pair *pair, const char *key, const model_kernel *k) {
+/* The least measured time among a pair's rivals: of kernels like k, or of all. */
+static double measured_us(const measured *set, int group, const model_kernel *k) {
   double us = INFINITY;
-  for (int s = 0; s < SETS; ++s)
-    for (int i = 0; i < sets[s].count; ++i) {
-      const measured_pair *p = &sets[s].pairs[i];
-      if (!same_problem(p, pair) || strncmp(sets[s].group_names[p->group], key, strlen(key)) != 0 ||
-          p->us >= us)
-        continue;
-      model_kernel mine = essence(p->kernel), theirs = k ? essence(*k) : mine;
-      if (memcmp(&mine, &theirs, sizeof mine) == 0) us = p->us;
-    }
+  for (int i = 0; i < set->count; ++i) {
+    const measured_pair *p = &set->pairs[i];
+    if (p->group != group || p->us >= us) continue;
+    model_kernel mine = essence(p->kernel), theirs = k ? essence(*k) : mine;
+    if (memcmp(&mine, &theirs, sizeof mine) == 0) us = p->us;
+  }
   return us;
 }
 
@@ -127,12 +120,12 @@ static const kernel_plan *first_choice(const kernel_set *set, const char *layout
 }
 
 /* key: "bf16 nt ", as groups begin. */
-static void add_problem(const measured_pair *pair, const kernel_set *set, const char *key,
-                        rule *time, tally *t) {
+static void add_problem(const measured *from, const measured_pair *pair, const kernel_set *set,
+                        const char *key, rule *time, tally *t) {
   const kernel_plan *first = first_choice(set, key + strlen(key) - 3, pair, time);
   assert_non_null(first);
   model_kernel k = plan_model(first);
-  double us = measured_us(pair, key, &k), fastest = measured_us(pair, key, NULL);
+  double us = measured_us(from, pair->group, &k), fastest = measured_us(from, pair->group, NULL);
   ++t->problems;
   if (isinf(us)) return;
   double loss = log(us / fastest);
@@ -144,39 +137,48 @@ static void add_problem(const measured_pair *pair, const kernel_set *set, const 
            pair->problem.k);
 }
 
-/* Was a problem of this key met before? */
-static bool seen(int set, int at, const char *key) {
-  for (int s = 0; s <= set; ++s)
-    for (int i = 0; i < (s == set ? at : sets[s].count); ++i)
-      if (same_problem(&sets[s].pairs[i], &sets[set].pairs[at]) &&
-          strncmp(sets[s].group_names[sets[s].pairs[i].group], key, strlen(key)) == 0)
-        return true;
-  return false;
+/* Was this problem of this run met before, or has it too few rivals to say what is fast? */
+static bool skipped(int set, int at) {
+  enum { FEW = 5 };
+  int rivals = 0;
+  for (int i = 0; i < sets[set].count; ++i) {
+    if (sets[set].pairs[i].group != sets[set].pairs[at].group) continue;
+    if (i < at) return true;
+    ++rivals;
+  }
+  return rivals < FEW;
 }
 
-static tally score(const kernel_set *set, const char *const *keys, rule *time) {
+/* held_out: -1: all problems; else those of one half, as the fit of the model has them: the
+ * thresholds of gen/plan_auto*.c were set on half 0. */
+static tally score(const kernel_set *set, const char *const *keys, rule *time, int held_out) {
   tally t = {0};
   for (; *keys; ++keys)
     for (int s = 0; s < SETS; ++s)
       for (int i = 0; i < sets[s].count; ++i) {
         const measured_pair *p = &sets[s].pairs[i];
-        if (strncmp(sets[s].group_names[p->group], *keys, strlen(*keys)) == 0 && !seen(s, i, *keys))
-          add_problem(p, set, *keys, time, &t);
+        if (held_out >= 0 && p->held_out != (held_out == 1)) continue;
+        if (strncmp(sets[s].group_names[p->group], *keys, strlen(*keys)) == 0 && !skipped(s, i))
+          add_problem(&sets[s], p, set, *keys, time, &t);
       }
   return t;
 }
 
 static void check(const char *spec, const char *const *keys, const char *who, rule *time,
                   double most) {
+  static const char *const half[] = {"set on", "judged on", "all"};
   kernel_set set = set_of(spec);
-  tally t = score(&set, keys, time);
+  for (int h = 0; h < 3; ++h) {
+    tally t = score(&set, keys, time, h < 2 ? h : -1);
+    double mean = exp(t.loss / t.known) - 1, worst = exp(t.worst) - 1;
+    print_message("%s, %s, %s: first choice measured on %d of %d problems: %.1f %% beyond the "
+                  "fastest measured on average, %.1f %% at worst (%s)\n",
+                  spec, who, half[h], t.known, t.problems, 100 * mean, 100 * worst, t.where);
+    if (h == 0) continue;
+    assert_true(t.known >= (h == 1 ? 8 : 15));
+    if (!(mean <= most)) fail_msg("%s: %.1f %% beyond the best", spec, 100 * mean);
+  }
   kernel_set_free(&set);
-  double mean = exp(t.loss / t.known) - 1, worst = exp(t.worst) - 1;
-  print_message("%s, %s: first choice measured on %d of %d problems: %.1f %% beyond the fastest "
-                "measured on average, %.1f %% at worst (%s)\n",
-                spec, who, t.known, t.problems, 100 * mean, 100 * worst, t.where);
-  assert_true(t.known >= 15);
-  if (!(mean <= most)) fail_msg("%s: %.1f %% beyond the best", spec, 100 * mean);
 }
 
 static void bf16_is_near_the_best(void **state) {
