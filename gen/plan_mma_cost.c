@@ -118,6 +118,8 @@ static void expect_registers(plan_builder *b, mma_registers r) {
   } else if (p->fragments == 1 && p->unroll_k > 1) {
     ahead = r.fragments; /* ptxas loads the next set before the last products of this one */
   }
+  /* Words of f64 in pairs wait for partners: as many as there are sums, up to 16 of them. */
+  if (p->type_a == GG_F64 && r.accumulators < 32) r.other -= 16 - r.accumulators / 2;
   /* Where registers are left, only guards make ptxas keep some for it. */
   if (b->variant != VARIANT_NARROW && sorts(p)) r.other -= b->variant == VARIANT_EDGE ? 8 : SORTING;
   int total = r.accumulators + r.fragments + r.staged + r.other + ahead;
