@@ -40,7 +40,7 @@ static const gg_kernel kernels[] = {
      .align = {16, 16, 2, 2},
      .multiple_m = 1, .multiple_n = 1, .multiple_k = 8, .min_k = 1024,
      .speed = 36, .wave_loss_percent = 100, .overhead_k = 256,
-     .further_percent = 100, .alone_percent = 38,
+     .further_percent = 100, .alone_percent = 37,
      .sm_gflops = 5696, .copy_gbs = 4689, .memory_gbs = 4800,
      .overhead_ns = 0, .partial_percent = 0,
      .maps = {{0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},
