@@ -24,7 +24,9 @@ local once = { persistent = false }
 
 -- Large problems; one wave of them, where D takes the place of the ring, which leaves a fourth stage.
 s8(128, 256, 3, 965, 1835, { layout = all, edge = true })
-s8(128, 208, 3, 975, 2200, { schedule = "pingpong" })
+-- D has 4 bytes an element: warpgroups in turn hide its stores, and widths are those that fill waves.
+for _, n in ipairs { 160, 176, 192 } do s8(128, n, 4, 950, 1500, { schedule = "pingpong" }) end
+s8(128, 128, 5, 930, 1250, { schedule = "pingpong" })
 s8(128, 256, 4, 973, 1225, once)
 
 -- Between, and small problems: more tiles of less work.
