@@ -48,7 +48,7 @@ tile(64, 64, 13, 628, 650, { persistent = false, edge = true, cut = true })
 -- Weights stored output by input (nt): widths that fill whole waves of 132 SMs for usual sizes.
 local nt = "nt"
 tile(128, 208, 4, 975, 330, { layout = nt, schedule = "pingpong" })
-tile(128, 224, 4, 950, 100, { layout = nt })
+tile(128, 224, 4, 955, 180, { layout = nt })
 tile(128, 192, 5, 985, 425, { layout = nt, persistent = false })
 tile(128, 192, 5, 975, 350, { layout = nt, persistent = false, cluster = { m = 2 } })
 tile(192, 200, 4, 986, 400, { layout = nt, persistent = false })
