@@ -43,7 +43,8 @@ static bool predict(const sweep_table *t, const kernel_spec *s, sweep_row *row) 
 static int by_prediction(const void *x, const void *y) {
   const sweep_row *a = x, *b = y;
   if (a->seconds != b->seconds) return a->seconds < b->seconds ? -1 : 1;
-  return strcmp(a->name, b->name);
+  /* A tie: as in the specs, whose points stand in one array. */
+  return a->spec < b->spec ? -1 : a->spec > b->spec;
 }
 
 static void find_varying(sweep_table *t) {

@@ -21,10 +21,14 @@ void html_ring(const sheet *s, const char *id, buf *out) {
   if (tiles > MOST_TILES) tiles = MOST_TILES;
   span fetch[MOST_TILES], product[MOST_TILES];
   double waited = 0;
+  bool threads = k->family != MODEL_WGMMA && stages > 1;
   for (int i = 0; i < tiles; ++i) {
-    /* With one block a stage is free when its product is done; fetches are issued in order. */
-    double from = i < stages ? 0 : product[i - stages].to;
-    fetch[i] = (span){from, from + l.fetch};
+    /* With one block a stage is free when its product is done; fetches are issued in order. Threads
+     * spread theirs over the products of the k tile that is `ahead` before: the last copy leaves
+     * with the last of them. */
+    int ahead = threads ? (int)l.ring.ahead : stages;
+    double from = i < ahead ? 0 : threads ? product[i - ahead].from : product[i - stages].to;
+    fetch[i] = (span){from, from + l.fetch + (threads && i >= ahead ? l.ring.held : 0)};
     double ready = fetch[i].to, before = i ? product[i - 1].to : 0;
     product[i].from = fmax(ready, before);
     product[i].to = product[i].from + l.compute;
