@@ -190,6 +190,7 @@ wgmma({ a = "s8", d = "s32" }, "nt", 128, 192, { stages = 3, cluster = { m = 2, 
 wgmma({ a = "s8", d = "s32" }, "nt", 128, 192, { stages = 3 })
 wgmma({ a = "s8", d = "s32" }, "nt", 128, 192, { stages = 4 })
 wgmma({ a = "s8", d = "s32" }, "nt", 128, 192, { stages = 5, persistent = false, cluster = { m = 2, n = 1 } })
+wgmma({ a = "s8", d = "s32" }, "nt", 128, 208, { schedule = "pingpong", stages = 3 })
 wgmma({ a = "s8", d = "s32" }, "nt", 128, 224, { stages = 3 })
 wgmma({ a = "s8", d = "s32" }, "nt", 128, 256, { stages = 3, cluster = { m = 1, n = 2 } })
 wgmma({ a = "s8", d = "s32" }, "nt", 128, 256, { stages = 3, cluster = { m = 2, n = 1 } })
