@@ -163,6 +163,29 @@ void plan_reject(plan_builder *b, const char *text, ...) {
     p->rejected_count++;
 }
 
+plan_mark plan_mark_here(const plan_builder *b) {
+  plan_mark mark = {.rejected = b->plan->rejected_count, .suffix = b->suffix.size};
+  for (int f = 0; f < PLAN_FIELD_COUNT; ++f)
+    mark.set[f] = b->plan->why[f] != NULL;
+  return mark;
+}
+
+void plan_go_back(plan_builder *b, const plan_mark *mark) {
+  kernel_plan *p = b->plan;
+  for (int f = 0; f < PLAN_FIELD_COUNT; ++f) {
+    if (mark->set[f]) continue;
+    *slot(p, (plan_field)f) = 0;
+    free(p->why[f]);
+    p->why[f] = NULL;
+  }
+  while (p->rejected_count > mark->rejected)
+    free(p->rejected[--p->rejected_count]);
+  b->suffix.size = mark->suffix;
+  if (b->suffix.data != NULL) b->suffix.data[mark->suffix] = '\0';
+  memset(b->fault, 0, sizeof *b->fault);
+  b->result = PLAN_OK;
+}
+
 /* Fields of every family. */
 static bool is_common(spec_field f) {
   static const spec_field common[] = {SPEC_FAMILY,

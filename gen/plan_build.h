@@ -12,6 +12,7 @@ typedef struct plan_builder {
   plan_variant variant;
   buf suffix;         /* "_key value" of each field that differs from the plan's own choice */
   plan_result result; /* PLAN_OK until something goes wrong; the first trouble stays */
+  bool by_threads;    /* TMA was tried for the copies of family mma, and turned down */
 } plan_builder;
 
 /* A kernel family: its template, its planner, and which fields of a spec it has besides those of
@@ -64,6 +65,14 @@ bool plan_given(const plan_builder *b, spec_field f);
 /* Ends planning with a fault at a spec field. */
 void plan_refuse(plan_builder *b, spec_field f, const char *code, const char *text, ...)
     __attribute__((format(printf, 4, 5)));
+/* How far planning has come: what is planned later can be taken back, its fault with it. */
+typedef struct plan_mark {
+  bool set[PLAN_FIELD_COUNT];
+  size_t rejected, suffix;
+} plan_mark;
+plan_mark plan_mark_here(const plan_builder *b);
+void plan_go_back(plan_builder *b, const plan_mark *mark);
+
 /* Notes a candidate that was turned down. */
 void plan_reject(plan_builder *b, const char *text, ...) __attribute__((format(printf, 2, 3)));
 

@@ -283,7 +283,7 @@ const spec_field plan_takes_mma[] = {
     SPEC_ORDER,      SPEC_FAST_ACCUM, SPEC_EDGE,     PLAN_EPILOGUE_FIELDS, SPEC_PROGRAMMATIC,
     SPEC_FIELD_COUNT};
 
-void plan_make_mma(plan_builder *b) {
+static void make(plan_builder *b) {
   kernel_plan *p = b->plan;
   if (b->variant == VARIANT_EDGE && !plan_asked(b, SPEC_EDGE, 1)) b->result = PLAN_SAME;
   plan_mma_types(b);
@@ -309,4 +309,16 @@ void plan_make_mma(plan_builder *b) {
                    p->warp_m, p->warp_n);
   snprintf(shape + n, sizeof shape - (size_t)n, "_s%d", p->stages);
   if (b->result == PLAN_OK) plan_common_end(b, shape);
+}
+
+/* By TMA where it can be, unless the spec says who copies. */
+void plan_make_mma(plan_builder *b) {
+  plan_mark begin = plan_mark_here(b);
+  make(b);
+  if (b->result != PLAN_ILLEGAL || plan_given(b, SPEC_COPY_PATH) || !plan_mma_by_tma(b)) return;
+  plan_fault trouble = *b->fault;
+  plan_go_back(b, &begin);
+  b->by_threads = true;
+  plan_reject(b, "copies by TMA: %s: %s", spec_field_name(trouble.field), trouble.text);
+  make(b);
 }

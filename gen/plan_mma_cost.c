@@ -120,6 +120,10 @@ static void expect_registers(plan_builder *b, mma_registers r) {
   }
   /* Words of f64 in pairs wait for partners: as many as there are sums, up to 16 of them. */
   if (p->type_a == GG_F64 && r.accumulators < 32) r.other -= 16 - r.accumulators / 2;
+  /* TMA's copies have neither addresses nor guards, and f64's offsets are computed where they are
+   * used. */
+  if (plan_mma_by_tma(b))
+    r.other -= 10 + (b->variant == VARIANT_EDGE ? 6 : 0) + (p->type_a == GG_F64 ? 16 : 0);
   /* Where registers are left, only guards make ptxas keep some for it. */
   if (b->variant != VARIANT_NARROW && sorts(p)) r.other -= b->variant == VARIANT_EDGE ? 8 : SORTING;
   int total = r.accumulators + r.fragments + r.staged + r.other + ahead;

@@ -13,6 +13,7 @@ sweep {
   family = "mma",
   dtype = "bf16",
   layout = "nt",
+  copy = { path = "async" }, -- by all threads, as the table was timed
   dispatch = { edge = false }, -- full kernels are what is studied; narrow ones take all other calls
   tile = {
     { m = 32, n = 32, k = 32 }, { m = 32, n = 32, k = 64 },

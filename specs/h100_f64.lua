@@ -1,4 +1,4 @@
--- f64 on the tensor cores of Hopper (H100, H200): DMMA, that is mma.sync m16n8k8, fed by cp.async.
+-- f64 on the tensor cores of Hopper (H100, H200): DMMA, that is mma.sync m16n8k8, fed by TMA.
 -- Every product and sum is a fused multiply-add in f64.
 --
 -- Try:  gemmgen specs/h100_f64.lua -o out/
@@ -15,16 +15,14 @@ local all = { "nn", "nt", "tn", "tt" }
 local function tile(layout, m, n, k, warp_m, warp_n, stages, speed, overhead_k)
   gemm {
     family = "mma", dtype = "f64", layout = layout,
-    tile = { m = m, n = n, k = k, warp = { m = warp_m, n = warp_n } }, stages = stages,
+    tile = { m = m, n = n, k = k, warp = { m = warp_m, n = warp_n } }, stages = stages, copy = { path = "tma" },
     dispatch = { speed = speed, overhead_k = overhead_k },
   }
 end
 
--- Large problems: warps of 64 x 32 or 32 x 64 take 128 registers of sums, which leaves room for one set of
--- fragments; each is loaded again behind its last product.
-tile("nn", 128, 128, 32, 32, 64, 3, 1165, 25)
-tile("nt", 128, 128, 32, 64, 32, 3, 1165, 25)
-tile({ "tn", "tt" }, 128, 128, 32, 64, 32, 3, 1140, 25)
+-- Large problems: warps of 64 x 32 take 128 registers of sums, which leaves room for one set of fragments; each is
+-- loaded again behind its last product. TMA is 2 to 4 % faster here than cp.async.
+tile(all, 128, 128, 32, 64, 32, 3, 1200, 25)
 
 -- Warps of 32 x 32 leave registers for two blocks on an SM, of which one computes while the other waits or stores.
 tile({ "nn", "nt" }, 64, 128, 16, 32, 32, 4, 1150, 75)
@@ -35,4 +33,7 @@ tile(all, 64, 64, 16, 32, 32, 4, 1072, 25)
 gemm { family = "mma", dtype = "f64", layout = all, tile = { m = 32, n = 64 } }
 
 -- Few rows: memory is the limit, so 6 stages keep enough of B in flight.
-gemm { family = "mma", dtype = "f64", layout = { "nt", "nn" }, tile = { m = 16, n = 64 }, stages = 6 }
+gemm {
+  family = "mma", dtype = "f64", layout = { "nt", "nn" }, tile = { m = 16, n = 64 }, stages = 6,
+  copy = { path = "async" }, -- as timed
+}

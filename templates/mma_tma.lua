@@ -163,6 +163,7 @@ local function refill(r, stage)
   local inner = names.block("if (lane == 0)", ask(r, last, {
     ("gg_mbar_wait(%s, %s);"):format(barrier("EMPTY", last), parity),
   }))
+  inner[#inner + 1] = "gg_syncwarp(); // before what the warp does as one"
   return names.block("if (turn-- == 0)", names.append(inner, advance(r)))
 end
 

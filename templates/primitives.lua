@@ -140,13 +140,19 @@ static __device__ __forceinline__ void gg_mbar_wait(unsigned off, unsigned parit
                "@!done bra wait%=;\n"
                "}" : : "r"(gg_shared(off)), "r"(parity) : "memory");
 }]])
-define("gg_tma_load_3d", { "gg_shared" }, [[
+-- Into the block's own shared memory, which cards with clusters (sm_90) name as a part of the cluster's; sm_120, which
+-- has none, would call a function to tell whose it is, and its assembler knows the shorter name.
+local function tma_load(space)
+  return ([[
 static __device__ __forceinline__ void gg_tma_load_3d(unsigned off, const gg_tensor_map *map, int x, int y,
                                                       int z, unsigned mbar) {
-  asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-               "[%0], [%1, {%3, %4, %5}], [%2];"
+  asm volatile("cp.async.bulk.tensor.3d.shared::%s.global.tile.mbarrier::complete_tx::bytes "
+               "[%%0], [%%1, {%%3, %%4, %%5}], [%%2];"
                : : "r"(gg_shared(off)), "l"(map), "r"(gg_shared(mbar)), "r"(x), "r"(y), "r"(z) : "memory");
-}]])
+}]]):format(space)
+end
+define("gg_tma_load_3d", { "gg_shared" }, tma_load("cta"),
+  { arch = 100, uses = { "gg_shared" }, text = tma_load("cluster") })
 define("gg_tma_load_3d_multicast", { "gg_shared" }, [[
 // The box goes to the same offset of every block in mask (bit: rank), and is counted there at mbar.
 static __device__ __forceinline__ void gg_tma_load_3d_multicast(unsigned off, const gg_tensor_map *map, int x,

@@ -4,6 +4,7 @@ local quiet = {
 }
 local function mma(spec)
   spec.family, spec.allow = "mma", quiet
+  spec.copy = spec.copy or { path = "async" }
   gemm(spec)
 end
 local function square(m, n, k, warp_m, warp_n)
@@ -33,7 +34,7 @@ mma { dtype = { a = "f16", c = "f32", d = "s32" }, layout = "nn", tile = square(
 
 -- Ways to copy, to load and to order.
 mma { dtype = "bf16", layout = "tt", tile = square(48, 32, 32, 48, 16), padding = 8 }
-mma { dtype = "bf16", layout = "nn", tile = square(32, 32, 32, 16, 16), copy = { a = 4, b = 8 } }
+mma { dtype = "bf16", layout = "nn", tile = square(32, 32, 32, 16, 16), copy = { a = 4, b = 8, path = "async" } }
 mma {
   dtype = "tf32", layout = "nt", tile = square(32, 32, 24, 16, 32),
   unroll = { fragments = 1, order = "column" }, raster = { along = "n", group = 2 },

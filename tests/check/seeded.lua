@@ -59,11 +59,11 @@ gemm {
 -- mma.sync: a ring of cp.async that goes on into the next tile of D, and sums of fp8 in parts.
 gemm {
   family = "mma", dtype = "bf16", layout = "nt", tile = { m = 32, n = 32, k = 32, warp = { m = 16, n = 32 } },
-  stages = 3,
+  stages = 3, copy = { path = "async" },
 }
 gemm {
   family = "mma", dtype = { a = "e4m3", d = "f32" }, layout = "tn",
-  tile = { m = 32, n = 32, k = 64, warp = { m = 32, n = 16 } }, stages = 3,
+  tile = { m = 32, n = 32, k = 64, warp = { m = 32, n = 16 } }, stages = 3, copy = { path = "async" },
   epilogue = { scale = { a = "group", b = "block" }, bias = "n", residual = true },
 }
 -- The same fed by TMA, with two boxes of B.
@@ -86,7 +86,7 @@ gemm {
 -- mma.sync with k steps as a loop and the ring written out.
 gemm {
   family = "mma", dtype = "f16", layout = "nn", tile = { m = 32, n = 32, k = 128, warp = { m = 16, n = 32 } },
-  stages = 3, unroll = { k = 2, stages = true }, allow = { "rolled-loop", "tile-k-large" },
+  stages = 3, copy = { path = "async" }, unroll = { k = 2, stages = true }, allow = { "rolled-loop", "tile-k-large" },
 }
 gemm {
   family = "wgmma", dtype = { a = "u8" }, layout = "nt", tile = { m = 16, n = 64 }, stages = 3, cluster = { k = 2 },

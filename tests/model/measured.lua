@@ -118,6 +118,7 @@ sweep {
 -- mma.sync: tiles and rings.
 sweep {
   family = "mma",
+  copy = { path = "async" },
   dtype = "bf16",
   layout = "nt",
   tile = {
@@ -128,6 +129,7 @@ sweep {
 }
 sweep {
   family = "mma",
+  copy = { path = "async" },
   dtype = "bf16",
   layout = "nt",
   tile = { m = 128, n = 256, k = 64, warp = { m = 64, n = 64 } },
@@ -136,6 +138,7 @@ sweep {
 }
 sweep {
   family = "mma",
+  copy = { path = "async" },
   dtype = "bf16",
   layout = "nt",
   tile = {
@@ -146,6 +149,7 @@ sweep {
 }
 sweep {
   family = "mma",
+  copy = { path = "async" },
   dtype = "bf16",
   layout = "nt",
   tile = { m = 256, n = 128, k = 32, warp = { m = 64, n = 64 } },
@@ -153,6 +157,7 @@ sweep {
 }
 sweep {
   family = "mma",
+  copy = { path = "async" },
   dtype = "bf16",
   layout = "nt",
   tile = {
@@ -164,6 +169,7 @@ sweep {
 }
 sweep {
   family = "mma",
+  copy = { path = "async" },
   dtype = "bf16",
   layout = "nt",
   tile = {
