@@ -210,6 +210,12 @@ static void put_capacity(const sheet *s, buf *out) {
 /* The sum of the ring's period, by terms. */
 static void put_ring(const sheet *s, const model_ring *r, buf *out) {
   const model_kernel *k = &s->model;
+  buf_printf(
+      out,
+      "   fetch     %.0f cycles of latency x (1 + %.2f x %.0f %% of L2's rate asked for) + %d B / "
+      "%.0f = %.0f cycles\n",
+      r->latency, model_fitted.queue, 100 * r->asked, k->stage_bytes, model_fitted.sm_l2_bytes,
+      r->fetch);
   buf_printf(out, "   ring      (%.0f to fetch + %.0f of products meanwhile) / %.0f ahead",
              r->fetch, r->held, r->ahead);
   if (r->group > 0) buf_printf(out, " + %.0f of a warpgroup's wait", r->group);

@@ -181,7 +181,9 @@ model_capacity model_capacity_of(const model_kernel *k, const gpu_facts *g);
 /* From one k tile of a block to the next, in cycles: the largest of `own`, (fetch + held) / ahead +
  * group, and turned. */
 typedef struct model_ring {
-  double fetch;    /* latency and bytes of a stage */
+  double latency;  /* of a copy, */
+  double asked;    /* which grows with the share of L2's rate that is asked for (queue) */
+  double fetch;    /* both, and the bytes of a stage at L2's rate to an SM */
   double held;     /* of a k tile's time, what passes besides while its stage is fetched */
   double ahead;    /* k tiles that this is spread over */
   double group;    /* a warpgroup's wait at each (wgmma) */
@@ -281,6 +283,7 @@ model_prediction model_predict(const model_kernel *k, const gpu_facts *g, const 
   X(latency_cycles, "cycles", "from a copy to its first byte, other SMs copying as well")          \
   X(tma_cycles, "cycles", "the same through a tensor map")                                         \
   X(far_cycles, "cycles", "more of a copy's latency where all bytes come from device memory")      \
+  X(queue, "1", "more of a copy's latency, as a part of it, where L2 is asked for all it gives")   \
   X(outside, "1", "rows of L2 traffic that a tensor map's row outside of its matrix counts as")    \
   X(load_cycles, "cycles", "from a load that L2 answers to its value (family naive)")              \
   X(lds_slots, "slots", "issue slots that each 4 bytes a lane of a shared load take beside one")   \

@@ -6,10 +6,11 @@
 
 /* One k tile of one block: what it asks of each unit of an SM. Cycles if it had the SM alone. */
 typedef struct model_step {
-  double math;    /* of the multiplying unit, at its rate */
-  double issue;   /* of the four schedulers */
-  double shared;  /* of shared memory's port: fragment loads, or wgmma's reads, and the fill */
-  double l2;      /* bytes of A and B from L2 */
+  double math;   /* of the multiplying unit, at its rate */
+  double issue;  /* of the four schedulers */
+  double shared; /* of shared memory's port: fragment loads, or wgmma's reads, and the fill */
+  double l2;     /* bytes of A and B from L2 */
+  double latency, asked; /* of a copy; share of L2's rate that products at full rate ask for */
   double fetch;   /* from asking for a stage to its last byte, the SM fetching nothing else */
   double chain;   /* cycles that a block alone takes, whatever the units could do, */
   double first;   /* cycles of the first step's loads that no products cover */

@@ -73,7 +73,10 @@ static double warp_cycles(const model_constants *c, const model_kernel *k, const
  * is copied through registers waits there for one k tile more. */
 static model_ring ring_of(const model_constants *c, const model_kernel *k, const gpu_facts *g,
                           const model_step *s) {
-  model_ring r = {.fetch = s->fetch, .ahead = k->stages > 1 ? k->stages - 1 : 1};
+  model_ring r = {.latency = s->latency,
+                  .asked = s->asked,
+                  .fetch = s->fetch,
+                  .ahead = k->stages > 1 ? k->stages - 1 : 1};
   if (k->family == MODEL_WGMMA) {
     double blocks = model_wgmma_rows(k) / 64;
     if (k->promote_k > 0) {
@@ -139,8 +142,12 @@ model_step model_step_of(const model_constants *c, const model_kernel *k, const 
   /* What other blocks of a cluster have fetched arrives here as well. */
   s.l2 = (factor.a * k->tile_m + factor.b * k->tile_n) * k->tile_k * k->element;
   bool maps = k->path_a == MODEL_TMA;
-  s.fetch = (maps ? c->tma_cycles : c->latency_cycles) + s.l2 / c->sm_l2_bytes;
-  s.fetch += c->far_cycles * (far < 1 ? far : 1);
+  s.latency = (maps ? c->tma_cycles : c->latency_cycles) + c->far_cycles * (far < 1 ? far : 1);
+  /* Copies queue where the products, at full rate, ask L2 for much of what it gives. */
+  double busy = most(s.math, most(s.issue, s.shared));
+  s.asked = busy > 0 ? s.l2 / busy / c->all_l2_bytes : 0;
+  if (s.asked > 1) s.asked = 1;
+  s.fetch = s.latency * (1 + c->queue * s.asked) + s.l2 / c->sm_l2_bytes;
   if (k->family == MODEL_NAIVE) {
     s.chain = naive_chain(c, k);
     return s;
@@ -170,6 +177,7 @@ model_latency model_latency_of(const model_kernel *k, const gpu_facts *g) {
   int blocks = k->blocks_sm > 0 ? k->blocks_sm : 1;
   model_step s = model_step_of(c, k, g, NULL, NULL);
   double bytes_cycle = 1e3 * g->hbm_gbs / g->boost_mhz / g->sms;
+  if (k->family != MODEL_NAIVE) l.latency = s.latency * (1 + c->queue * s.asked);
   if (k->family == MODEL_NAIVE)
     l.in_flight = (model_shares_k(k) ? 1.0 : 2.0) * k->unroll_k * k->element * k->threads * blocks;
   else

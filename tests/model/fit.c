@@ -28,6 +28,7 @@ static const struct bound {
     {"latency_cycles", 350, 2500},
     {"tma_cycles", 350, 2500},
     {"far_cycles", 10, 1500},
+    {"queue", 0.01, 2},
     {"outside", 0.5, 8},
     {"load_cycles", 100, 1500},
     {"lds_slots", 0.02, 0.8},

@@ -40,7 +40,7 @@ static const gg_kernel kernels[] = {
      .align = {16, 16, 8, 16},
      .multiple_m = 32, .multiple_n = 64, .multiple_k = 1, .min_k = 0,
      .speed = 367, .wave_loss_percent = 100, .overhead_k = 384,
-     .further_percent = 25, .alone_percent = 60,
+     .further_percent = 25, .alone_percent = 61,
      .sm_gflops = 5696, .copy_gbs = 2964, .memory_gbs = 3350,
      .overhead_ns = 0, .partial_percent = 0,
      .maps = {{1, 64, 32, 128, 256}, {1, 64, 64, 128, 256}, {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}},

@@ -39,7 +39,7 @@ static const gg_kernel kernels[] = {
      .shared_bytes = 57392, .blocks_per_sm = 1,
      .align = {16, 16, 4, 16},
      .multiple_m = 1, .multiple_n = 8, .multiple_k = 1, .min_k = 0,
-     .speed = 270, .wave_loss_percent = 80, .overhead_k = 300,
+     .speed = 264, .wave_loss_percent = 80, .overhead_k = 300,
      .further_percent = 25, .alone_percent = 100,
      .sm_gflops = 5696, .copy_gbs = 2964, .memory_gbs = 3350,
      .overhead_ns = 0, .partial_percent = 0,
