@@ -25,6 +25,7 @@ local function point(family, dtype, layout, tile, more)
 end
 local function wgmma(dtype, layout, m, n, more) point("wgmma", dtype, layout, { m = m, n = n }, more) end
 local function mma(dtype, layout, m, n, k, warp, more)
+  more.copy = { path = "async" } -- as it was when these were timed
   point("mma", dtype, layout, { m = m, n = n, k = k, warp = { m = warp[1], n = warp[2] } }, more)
 end
 
