@@ -25,7 +25,8 @@ local once = { persistent = false }
 -- Large problems; one wave of them, where D takes the place of the ring, which leaves a fourth stage.
 s8(128, 256, 3, 965, 1835, { layout = all, edge = true })
 -- D has 4 bytes an element: warpgroups in turn hide its stores, and widths are those that fill waves.
-for _, n in ipairs { 160, 176, 192 } do s8(128, n, 4, 950, 1500, { schedule = "pingpong" }) end
+-- (Not 176, whose panels of D are half as wide: ptxas spills 12 bytes.)
+for _, n in ipairs { 160, 192 } do s8(128, n, 4, 950, 1500, { schedule = "pingpong" }) end
 s8(128, 128, 5, 930, 1250, { schedule = "pingpong" })
 s8(128, 256, 4, 973, 1225, once)
 

@@ -13,8 +13,8 @@ trap 'rm -rf "$work"' EXIT INT TERM
 
 sh "$here/emit.sh" "$gemmgen" "$source" "$work"
 # The subset is small, and holds what is rare: a little less is asked of it than of all.
-options='--estimates 85'
-[ "${GEMMGEN_COMPILE:-}" != all ] || options='--all --estimates 90'
+options='--estimates 90'
+[ "${GEMMGEN_COMPILE:-}" != all ] || options='--all --estimates 95'
 [ -z "${GEMMGEN_COMPILE_LOG:-}" ] || options="$options --log $GEMMGEN_COMPILE_LOG"
 # shellcheck disable=SC2086 # several words
 sh "$here/python.sh" "$here/compile.py" $options "$work"/*

@@ -3,7 +3,7 @@
 # (python3, nvcc, a host compiler; no network, nothing to build). There:
 #
 #   tar xf FILE.tar.gz
-#   python3 compile_all/compile.py --all --estimates 90 --log all.log compile_all/kernels/*
+#   python3 compile_all/compile.py --all --estimates 95 --log all.log compile_all/kernels/*
 #
 # GEMMGEN_JOBS: kernels at a time. Interrupted, or ended by --seconds, the same command goes on. The log can be
 # judged here by newer plans: GEMMGEN_COMPILE=all GEMMGEN_COMPILE_LOG=all.log ctest -R compile_kernels
