@@ -47,14 +47,14 @@ tile(64, 64, 13, 628, 650, { persistent = false, edge = true, cut = true })
 
 -- Weights stored output by input (nt): widths that fill whole waves of 132 SMs for usual sizes.
 local nt = "nt"
-tile(128, 208, 4, 975, 330, { layout = nt, schedule = "pingpong" })
+tile(128, 208, 4, 977, 330, { layout = nt, schedule = "pingpong" })
 tile(128, 224, 4, 955, 180, { layout = nt })
 tile(128, 192, 5, 985, 425, { layout = nt, persistent = false })
 tile(128, 192, 5, 975, 350, { layout = nt, persistent = false, cluster = { m = 2 } })
 tile(192, 200, 4, 986, 400, { layout = nt, persistent = false })
 tile(128, 96, 8, 860, 525, { layout = nt, persistent = false })
 tile(128, 64, 9, 800, 600, { layout = nt, persistent = false })
-tile(64, 96, 10, 655, 625, { layout = nt, persistent = false })
+tile(64, 96, 10, 684, 625, { layout = nt, persistent = false })
 
 -- Pairs of blocks share B by multicast: where tiles are small and k is long, L2 is the limit.
 tile(128, 128, 6, 962, 420, { layout = nt, schedule = "pingpong", cluster = { m = 2 } })
