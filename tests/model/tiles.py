@@ -25,7 +25,7 @@ local function point(family, dtype, layout, tile, more)
 end
 local function wgmma(dtype, layout, m, n, more) point("wgmma", dtype, layout, { m = m, n = n }, more) end
 local function mma(dtype, layout, m, n, k, warp, more)
-  more.copy = { path = "async" } -- as it was when these were timed
+  more.copy = more.copy or { path = "async" } -- as it was when most of these were timed
   point("mma", dtype, layout, { m = m, n = n, k = k, warp = { m = warp[1], n = warp[2] } }, more)
 end
 
@@ -72,6 +72,8 @@ def point(name):
             more.append(f"raster = {{ group = {value} }}")
         elif re.fullmatch(r"f\d+", part):
             unroll.append(f"fragments = {value}")
+        elif part == "tma":
+            more.append('copy = { path = "tma" }')
         elif part in ("row", "column"):
             unroll.append(f'order = "{part}"')
         else:
