@@ -144,7 +144,7 @@ cat >mma.lua <<'SPEC'
 gpu "h200"
 gemm {
   family = "mma", dtype = "bf16", layout = "nt", stages = 4,
-  tile = { m = 128, n = 256, k = 64, warp = { m = 64, n = 64 } },
+  tile = { m = 128, n = 256, k = 64, warp = { m = 64, n = 64 } }, copy = { path = "async" }, -- as profiled
 }
 SPEC
 "$gemmgen" explain mma.lua --ncu "$here/profile_mma.csv" --problem 4096x4096x4096 >stdout
