@@ -133,6 +133,22 @@ static void unseen_pairs_are_near_and_ranked(void **state) {
   measured_free(&m);
 }
 
+/* What the model chose for an open gemm (specs/auto_h100_bf16.lua), timed after the fit. */
+static void open_gemms_are_near_and_ranked(void **state) {
+  (void)state;
+  measured m = measured_load("auto_kernels.csv", "../../docs/measured/h200_auto.csv");
+  double *us = predict(&m);
+  measured_score s = measured_score_of(&m, us, -1);
+  assert_true(s.pairs >= 200);
+  assert_true(s.groups >= 20);
+  if (!(s.median_error <= 0.12)) fail_msg("median error %.1f %%", 100 * s.median_error);
+  if (!(s.spearman >= 0.9)) fail_msg("Spearman %.3f", s.spearman);
+  if (!(s.regret_within >= 0.9))
+    fail_msg("within 5 %% in %.0f %% of groups", 100 * s.regret_within);
+  free(us);
+  measured_free(&m);
+}
+
 /* Random predictions of the same spread must fail the same tests. */
 static void the_score_can_fail(void **state) {
   (void)state;
@@ -206,6 +222,7 @@ int main(void) {
       cmocka_unit_test(choices_are_near),
       cmocka_unit_test(every_family_is_near), /* from here on the pairs of both */
       cmocka_unit_test(unseen_pairs_are_near_and_ranked),
+      cmocka_unit_test(open_gemms_are_near_and_ranked),
       cmocka_unit_test(first_choices_are_good),
       cmocka_unit_test(the_score_can_fail),
       cmocka_unit_test(a_prediction_costs_less_than_a_microsecond),
