@@ -63,7 +63,8 @@ def fill(folder, source, budgets):
 
 
 def log_is_used(tool):
-    """Not begun, compiled, not compiled again but judged by another plan, compiled since its text is another."""
+    """Not begun, compiled, not compiled again but judged by another plan, compiled since its text is another;
+    refused, and tried again."""
     with tempfile.TemporaryDirectory() as folder:
         def run(*options):
             command = [sys.executable, tool, "--log", os.path.join(folder, "log"), *options, folder]
@@ -76,6 +77,8 @@ def log_is_used(tool):
         steps.append((run(), 1, "0 compiled now"))
         fill(folder, CASES["sound"][0].replace("(float)n", "(float)(n + 1)"), {})
         steps.append((run(), 0, "1 compiled now"))
+        fill(folder, "no C\n", {})
+        steps += [(run(), 1, "nvcc fails"), (run(), 1, "1 compiled now")]
     bad = [f"expected {code} and '{text}', exit {got[0]}, got:\n{got[1]}" for got, code, text in steps
            if got[0] != code or text not in got[1]]
     print("\n".join([f"{'FAIL' if bad else 'ok'}: log", *bad]))

@@ -9,8 +9,9 @@ time, so that a busy machine does not count). By default a subset is compiled in
 asks that the plans' registers lie within 10 % of what ptxas allots for P per cent of the kernels.
 
 --log FILE takes a line of JSON for each kernel that was compiled; what stands there, with the same text
-and nvcc, is not compiled again, but is judged by the plan at hand. --seconds S starts no kernel after S
-seconds: with a log, the same command goes on from there (exit code 75 while kernels are left).
+and nvcc, is not compiled again, but is judged by the plan at hand. What the compiler refused takes none: it may
+have been the machine. --seconds S starts no kernel after S seconds: with a log, the same command goes on from
+there (exit code 75 while kernels are left).
 """
 
 import argparse
@@ -162,10 +163,14 @@ class Log:
         self.said = {}
         if path and os.path.exists(path):
             with open(path, encoding="utf-8") as f:
-                for line in f:
-                    if line.endswith("\n"):  # the last may be cut off
+                for number, line in enumerate(f, 1):
+                    if not line.endswith("\n"):  # the last may be cut off
+                        break
+                    try:
                         entry = json.loads(line)
                         self.said[entry["key"]] = entry["said"]
+                    except (ValueError, KeyError, TypeError):
+                        sys.exit(f"{path}:{number}: no line of a log; give --log a file that this program wrote")
         elif path:
             os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
 
@@ -177,7 +182,7 @@ class Log:
 
     def add(self, kernel, said):
         self.said[self.key(kernel)] = said
-        if self.path:
+        if self.path and "failed" not in said:
             entry = {"key": self.key(kernel), "name": kernel["name"], "said": said}
             with open(self.path, "a", encoding="utf-8") as f:
                 f.write(json.dumps(entry) + "\n")
@@ -185,7 +190,10 @@ class Log:
 
 def read_folder(folder):
     """One flat record a kernel: its name, its symbol, its folder and the fields of its plan."""
-    with open(os.path.join(folder, "manifest.json"), encoding="utf-8") as f:
+    path = os.path.join(folder, "manifest.json")
+    if not os.path.isfile(path):
+        sys.exit(f"{folder}: no manifest.json; give a folder that gemmgen has written")
+    with open(path, encoding="utf-8") as f:
         manifest = json.load(f)
     return [{"name": k["plan"]["name"], "symbol": manifest["prefix"] + k["plan"]["name"],
              "folder": folder, "plan": k["plan"]["fields"]} for k in manifest["kernels"]]
@@ -261,6 +269,12 @@ def main():
     parser.add_argument("--log", help="what was compiled, so that it is not compiled again")
     parser.add_argument("--seconds", type=float, help="after which no kernel is begun")
     options = parser.parse_args()
+    if options.jobs < 1:
+        parser.error(f"--jobs: {options.jobs}; use 1 or more")
+    if options.log and os.path.isdir(options.log):
+        parser.error(f"--log: {options.log} is a folder; name a file")
+    if options.nvcc and not shutil.which(options.nvcc):
+        parser.error(f"--nvcc: there is no program {options.nvcc}")
     if not options.nvcc:
         print("skipped: nvcc is not installed")
         return SKIPPED
@@ -314,7 +328,7 @@ def main():
     unfinished = len(chosen) - len(judged)
     print(f"{len(left) - unfinished} compiled now in {wall:.0f} s, {len(judged)} judged, {faulty} with faults")
     if unfinished:
-        print(f"{unfinished} kernels are left: the same command goes on")
+        print(f"{unfinished} kernels are left: the same command {'goes on' if options.log else 'with --log would go on'}")
         return UNFINISHED
     foretold = options.estimates is None or judge_estimates(pairs, options.estimates)
     return 1 if faulty or not foretold else 0
