@@ -98,9 +98,33 @@ local function asked(p)
   return text, #sizes > 0 and table.concat(sizes, ", ") or "any m, n >= 1 and k >= 0"
 end
 
+local function by_tma(p) return (p.family == "wgmma" or p.family == "mma") and p.path_a == "tma" end
+
+-- How the tensor maps of gg_args are made (gg_map_recipe in the library's gg_kernel.h says more).
+local function maps(p)
+  if not by_tma(p) then return {} end
+  local lines = {
+    "// maps     cuTensorMapEncodeTiled, rank 3: stored row, rows, batch (1 where its stride is 0); no interleave",
+    "// unread   A's and B's may stay zero where k or alpha is 0",
+  }
+  local function add(operand, row, column, inner, outer, swizzle, promotion)
+    lines[#lines + 1] = ("// map_%s    %s, %s, batch: box %d x %d x 1, swizzle of %d bytes, promotion of %d"):format(
+      operand, row, column, inner, outer, swizzle, promotion)
+  end
+  local row = 128 // p.element -- of a box
+  local turned_a, turned_b = p.layout:sub(1, 1) == "t", p.layout:sub(2, 2) == "t"
+  add("a", turned_a and "m" or "k", turned_a and "k" or "m", row, p.box_a, 128, p.promotion)
+  if p.path_b == "tma" then
+    add("b", turned_b and "k" or "n", turned_b and "n" or "k", row, p.box_b, 128, p.promotion)
+  end
+  if p.family == "wgmma" and p.path_d == "tma" then add("d", "n", "m", p.panel, p.panel_m, p.panel_swizzle, 256) end
+  return lines
+end
+
 local function launch(p, job)
   local name = job.prefix .. p.name
   local arguments = "a, b, c, d; m, n, k, batch; lda .. ldd, stride_a .. stride_d; alpha, beta"
+  if by_tma(p) then arguments = arguments .. "; maps" end
   if p.family == "repack" then arguments = "a, lda, stride_a; d, ldd, stride_d; m, n as A is stored; batch" end
   local aligned, sizes = asked(p)
   local blocks, along_m, along_n = cluster(p)
@@ -112,6 +136,9 @@ local function launch(p, job)
     ("// block    %d threads; dynamic shared memory %d B"):format(p.threads, p.shared_bytes),
     "// aligned  " .. aligned,
     "// sizes    " .. sizes,
+  }
+  names.append(lines, maps(p))
+  names.append(lines, {
     "//",
     "//   gg_args p = {};  // " .. arguments,
     "//   cudaLaunchConfig_t launch = {};",
@@ -123,7 +150,7 @@ local function launch(p, job)
     ("//   launch.dynamicSmemBytes = %d;"):format(p.shared_bytes),
     "//   launch.stream = stream;",
     "//   void *arguments[] = {&p};",
-  }
+  })
   local attributes = {}
   if p.programmatic then
     attributes[1] = { "programmaticStreamSerializationAllowed = 1;", "ProgrammaticStreamSerialization" }

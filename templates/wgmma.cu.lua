@@ -59,7 +59,7 @@ $ end
 $ if w.ahead then
   const int ahead = k_blocks < ${p.stages} ? k_blocks : ${p.stages}; // k blocks that find the ring empty
   if (tid == 0) {
-    // -- First copies: they wait for nothing but the kernels before
+    // -- First copies: they wait for nothing but ${w.shared and "the cluster's barriers and " or ""}the kernels before
     ${frame.wait(p)}
 $ if p.persistent then
     const unsigned tile = ${w:walk()};

@@ -560,8 +560,12 @@ void sm90_mma_bf16_nn_32x64x64_w16x64_s3_tma_alpha1_beta0_full(const __grid_cons
 // block    64 threads; dynamic shared memory 41520 B
 // aligned  bytes that base, leading dimension and stride divide by: a 16, b 16, c 8, d 16
 // sizes    m % 32 == 0, n % 64 == 0
+// maps     cuTensorMapEncodeTiled, rank 3: stored row, rows, batch (1 where its stride is 0); no interleave
+// unread   A's and B's may stay zero where k or alpha is 0
+// map_a    k, m, batch: box 64 x 32 x 1, swizzle of 128 bytes, promotion of 256
+// map_b    n, k, batch: box 64 x 64 x 1, swizzle of 128 bytes, promotion of 256
 //
-//   gg_args p = {};  // a, b, c, d; m, n, k, batch; lda .. ldd, stride_a .. stride_d; alpha, beta
+//   gg_args p = {};  // a, b, c, d; m, n, k, batch; lda .. ldd, stride_a .. stride_d; alpha, beta; maps
 //   cudaLaunchConfig_t launch = {};
 //   launch.gridDim.x = (unsigned)((p.m + 31) / 32 * ((p.n + 63) / 64) * p.batch);
 //   launch.gridDim.y = launch.gridDim.z = 1;

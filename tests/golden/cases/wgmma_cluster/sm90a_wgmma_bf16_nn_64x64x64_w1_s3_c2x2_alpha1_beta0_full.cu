@@ -306,7 +306,7 @@ void sm90a_wgmma_bf16_nn_64x64x64_w1_s3_c2x2_alpha1_beta0_full(const __grid_cons
   gg_cluster_wait();
   const int ahead = k_blocks < 3 ? k_blocks : 3; // k blocks that find the ring empty
   if (tid == 0) {
-    // -- First copies: they wait for nothing but the kernels before
+    // -- First copies: they wait for nothing but the cluster's barriers and the kernels before
     gg_grid_wait();
     const unsigned tile = cluster;
     const unsigned batch = tile / (tiles_m * tiles_n);
@@ -472,8 +472,13 @@ void sm90a_wgmma_bf16_nn_64x64x64_w1_s3_c2x2_alpha1_beta0_full(const __grid_cons
 // block    256 threads; dynamic shared memory 57392 B
 // aligned  bytes that base, leading dimension and stride divide by: a 16, b 16, c 4, d 16
 // sizes    n % 8 == 0
+// maps     cuTensorMapEncodeTiled, rank 3: stored row, rows, batch (1 where its stride is 0); no interleave
+// unread   A's and B's may stay zero where k or alpha is 0
+// map_a    k, m, batch: box 64 x 32 x 1, swizzle of 128 bytes, promotion of 128
+// map_b    n, k, batch: box 64 x 32 x 1, swizzle of 128 bytes, promotion of 128
+// map_d    n, m, batch: box 64 x 64 x 1, swizzle of 128 bytes, promotion of 256
 //
-//   gg_args p = {};  // a, b, c, d; m, n, k, batch; lda .. ldd, stride_a .. stride_d; alpha, beta
+//   gg_args p = {};  // a, b, c, d; m, n, k, batch; lda .. ldd, stride_a .. stride_d; alpha, beta; maps
 //   cudaLaunchConfig_t launch = {};
 //   launch.gridDim.x = (unsigned)((p.m + 127) / 128 * ((p.n + 127) / 128) * p.batch * 4);
 //   launch.gridDim.y = launch.gridDim.z = 1;

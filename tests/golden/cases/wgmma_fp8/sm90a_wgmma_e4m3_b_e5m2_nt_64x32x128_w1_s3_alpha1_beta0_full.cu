@@ -424,8 +424,13 @@ void sm90a_wgmma_e4m3_b_e5m2_nt_64x32x128_w1_s3_alpha1_beta0_full(const __grid_c
 // block    256 threads; dynamic shared memory 45104 B
 // aligned  bytes that base, leading dimension and stride divide by: a 16, b 16, c 4, d 16
 // sizes    n % 8 == 0
+// maps     cuTensorMapEncodeTiled, rank 3: stored row, rows, batch (1 where its stride is 0); no interleave
+// unread   A's and B's may stay zero where k or alpha is 0
+// map_a    k, m, batch: box 128 x 64 x 1, swizzle of 128 bytes, promotion of 128
+// map_b    k, n, batch: box 128 x 32 x 1, swizzle of 128 bytes, promotion of 128
+// map_d    n, m, batch: box 32 x 64 x 1, swizzle of 64 bytes, promotion of 256
 //
-//   gg_args p = {};  // a, b, c, d; m, n, k, batch; lda .. ldd, stride_a .. stride_d; alpha, beta
+//   gg_args p = {};  // a, b, c, d; m, n, k, batch; lda .. ldd, stride_a .. stride_d; alpha, beta; maps
 //   cudaLaunchConfig_t launch = {};
 //   launch.gridDim.x = (unsigned)((p.m + 63) / 64 * ((p.n + 31) / 32) * p.batch);
 //   launch.gridDim.y = launch.gridDim.z = 1;

@@ -437,8 +437,13 @@ void sm90a_wgmma_tf32_nn_64x64x32_w1_s3_alpha1_beta0_full(const __grid_constant_
 // block    256 threads; dynamic shared memory 65584 B
 // aligned  bytes that base, leading dimension and stride divide by: a 16, b 16, c 4, d 16
 // sizes    n % 4 == 0
+// maps     cuTensorMapEncodeTiled, rank 3: stored row, rows, batch (1 where its stride is 0); no interleave
+// unread   A's and B's may stay zero where k or alpha is 0
+// map_a    k, m, batch: box 32 x 64 x 1, swizzle of 128 bytes, promotion of 128
+// map_b    n, k, batch: box 32 x 32 x 1, swizzle of 128 bytes, promotion of 128
+// map_d    n, m, batch: box 32 x 64 x 1, swizzle of 128 bytes, promotion of 256
 //
-//   gg_args p = {};  // a, b, c, d; m, n, k, batch; lda .. ldd, stride_a .. stride_d; alpha, beta
+//   gg_args p = {};  // a, b, c, d; m, n, k, batch; lda .. ldd, stride_a .. stride_d; alpha, beta; maps
 //   cudaLaunchConfig_t launch = {};
 //   launch.gridDim.x = (unsigned)((p.m + 63) / 64 * ((p.n + 63) / 64) * p.batch);
 //   launch.gridDim.y = launch.gridDim.z = 1;
