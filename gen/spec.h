@@ -32,7 +32,7 @@ typedef enum spec_family {
 typedef enum spec_layout { LAYOUT_NN, LAYOUT_NT, LAYOUT_TN, LAYOUT_TT } spec_layout;
 typedef enum fma_order { ORDER_ROW, ORDER_COLUMN, ORDER_SERPENTINE } fma_order;
 typedef enum raster_along { RASTER_M, RASTER_N } raster_along;
-/* All threads of a block copy its operands, or one thread has TMA copy them. */
+/* All threads of a block copy its operands, or TMA does: for each stage one thread asks it. */
 typedef enum copy_by { COPY_BY_THREADS, COPY_BY_TMA } copy_by;
 /* Two computing warpgroups share each tile, or take tiles in turn. */
 typedef enum schedule { SCHEDULE_COOPERATIVE, SCHEDULE_PINGPONG } schedule;
