@@ -97,7 +97,8 @@ static model_ring ring_of(const model_constants *c, const model_kernel *k, const
     double busy = most(most(r.own, s->math), most(s->issue, s->shared));
     bool staged = k->path_a == MODEL_STAGED && k->path_b == MODEL_STAGED;
     if (staged && k->stages > 1) r.ahead += 1;
-    /* A warp of its own that copies by tensor maps refills a stage as soon as it is read. */
+    /* By tensor maps a stage is asked for, by warps in turn, as soon as all have read it: the fetch
+     * and one k tile's products share the whole ring. */
     if (k->path_a == MODEL_TMA && k->path_b == MODEL_TMA) share = 1, r.ahead = k->stages;
     r.held = share * busy;
   }
