@@ -7,7 +7,7 @@ $ section "memory"
 ${w:memory_map()}
 $ section "kernel"
 ${frame.signature(p, job)}
-  // -- Roles: warpgroup 0 copies, warpgroups 1..${p.groups} compute ${p.swap and p.group_n .. " columns" or p.group_m .. " rows"} of D each${pingpong and ", in turn" or ""}
+  // -- Roles: warpgroup 0 copies, ${w:computing()} ${p.swap and p.group_n .. " columns" or p.group_m .. " rows"} of D${p.groups > 1 and " each" or ""}${pingpong and ", in turn" or ""}
   const int tid = (int)threadIdx.x;
   const int warpgroup = (int)gg_shfl_sync_idx_u32((unsigned)tid / 128, 0);
 $ if w.shared then

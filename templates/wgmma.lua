@@ -86,7 +86,7 @@ function wgmma:memory_map()
   for _, part in ipairs(self:parts()) do constant(part.constant, part.bytes, part.why) end
   constant("D_AT", self.d_at, p.persistent and ("%d * STAGE_BYTES"):format(p.stages) or "in the ring, when it is spent")
   constant("PANEL_BYTES", p.panel_bytes, ("%d rows x %d"):format(p.panel_m, pitch))
-  constant("CHUNK_BYTES", self.chunk_bytes, ("%d panels"):format(p.chunk))
+  constant("CHUNK_BYTES", self.chunk_bytes, ("%d panel%s"):format(p.chunk, p.chunk > 1 and "s" or ""))
   constant("FULL_AT", full_at, ("%d stages%s"):format(p.stages, p.d_bytes > 0 and " and D" or ""))
   constant("EMPTY_AT", full_at + 8 * p.stages, ("FULL_AT + 8 * %d"):format(p.stages))
   constant("STORE", 1, "barriers 1..: a warpgroup's own")
@@ -104,6 +104,12 @@ end
 
 function wgmma:instruction_row(i, half)
   return self.p.from_registers and 2 * i + half or i * 64 + half * 8
+end
+
+-- Which warpgroups compute, with the verb.
+function wgmma:computing()
+  local groups = self.p.groups
+  return groups > 1 and ("warpgroups 1..%d compute"):format(groups) or "warpgroup 1 computes"
 end
 
 -- Opens the block of what is done for a tile: of this warpgroup (mine), or of the thread that copies for all.

@@ -89,7 +89,7 @@ enum {
   STAGE_BYTES =  16384, // A_BYTES + 64 x 128: what one stage's copies bring
   D_AT        =  49152, // 3 * STAGE_BYTES
   PANEL_BYTES =   8192, // 64 rows x 128
-  CHUNK_BYTES =   8192, // 1 panels
+  CHUNK_BYTES =   8192, // 1 panel
   FULL_AT     =  57344, // 3 stages and D
   EMPTY_AT    =  57368, // FULL_AT + 8 * 3
   STORE       =      1, // barriers 1..: a warpgroup's own
@@ -250,7 +250,7 @@ extern "C"
 #endif
 __global__ __launch_bounds__(256, 1)
 void sm90a_wgmma_f16_tt_64x64x64_w1_s3_alpha1_beta0_full(const __grid_constant__ gg_args p) {
-  // -- Roles: warpgroup 0 copies, warpgroups 1..1 compute 64 rows of D each
+  // -- Roles: warpgroup 0 copies, warpgroup 1 computes 64 rows of D
   const int tid = (int)threadIdx.x;
   const int warpgroup = (int)gg_shfl_sync_idx_u32((unsigned)tid / 128, 0);
   const unsigned tiles_m = (unsigned)((p.m + 63) / 64);

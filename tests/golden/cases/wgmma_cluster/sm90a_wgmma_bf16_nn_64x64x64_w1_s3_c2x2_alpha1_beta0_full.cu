@@ -91,7 +91,7 @@ enum {
   B_PART      =   4096, // 32 of 64 rows (k) of each box: the part that a block copies
   D_AT        =  49152, // 3 * STAGE_BYTES
   PANEL_BYTES =   8192, // 64 rows x 128
-  CHUNK_BYTES =   8192, // 1 panels
+  CHUNK_BYTES =   8192, // 1 panel
   FULL_AT     =  57344, // 3 stages and D
   EMPTY_AT    =  57368, // FULL_AT + 8 * 3
   STORE       =      1, // barriers 1..: a warpgroup's own
@@ -273,7 +273,7 @@ extern "C"
 #endif
 __global__ __launch_bounds__(256, 1)
 void sm90a_wgmma_bf16_nn_64x64x64_w1_s3_c2x2_alpha1_beta0_full(const __grid_constant__ gg_args p) {
-  // -- Roles: warpgroup 0 copies, warpgroups 1..1 compute 64 rows of D each
+  // -- Roles: warpgroup 0 copies, warpgroup 1 computes 64 rows of D
   const int tid = (int)threadIdx.x;
   const int warpgroup = (int)gg_shfl_sync_idx_u32((unsigned)tid / 128, 0);
   const unsigned rank = gg_cluster_rank(); // a cluster takes 2 x 2 neighbouring tiles

@@ -89,7 +89,7 @@ enum {
   STAGE_BYTES =  11264, // A_BYTES + 64 x 128: what one stage's copies bring
   D_AT        =      0, // in the ring, when it is spent
   PANEL_BYTES =   3072, // 24 rows x 128
-  CHUNK_BYTES =   3072, // 1 panels
+  CHUNK_BYTES =   3072, // 1 panel
   FULL_AT     =  33792, // 3 stages
   EMPTY_AT    =  33816, // FULL_AT + 8 * 3
   STORE       =      1, // barriers 1..: a warpgroup's own
@@ -251,7 +251,7 @@ extern "C"
 #endif
 __global__ __launch_bounds__(256, 4)
 void sm90a_wgmma_bf16_nt_24x64x64_w1_s3_once_alpha1_beta0_full(const __grid_constant__ gg_args p) {
-  // -- Roles: warpgroup 0 copies, warpgroups 1..1 compute 64 columns of D each
+  // -- Roles: warpgroup 0 copies, warpgroup 1 computes 64 columns of D
   const int tid = (int)threadIdx.x;
   const int warpgroup = (int)gg_shfl_sync_idx_u32((unsigned)tid / 128, 0);
   const unsigned tiles_m = (unsigned)((p.m + 23) / 24);

@@ -248,7 +248,7 @@ extern "C"
 #endif
 __global__ __launch_bounds__(256, 1)
 void sm90a_wgmma_e4m3_b_e5m2_nt_64x32x128_w1_s3_alpha1_beta0_full(const __grid_constant__ gg_args p) {
-  // -- Roles: warpgroup 0 copies, warpgroups 1..1 compute 64 rows of D each
+  // -- Roles: warpgroup 0 copies, warpgroup 1 computes 64 rows of D
   const int tid = (int)threadIdx.x;
   const int warpgroup = (int)gg_shfl_sync_idx_u32((unsigned)tid / 128, 0);
   const unsigned tiles_m = (unsigned)((p.m + 63) / 64);
