@@ -115,14 +115,14 @@ static void maps(const kernel_plan *p, buf *out) {
     buf_printf(out, "     .maps = {%s, %s, %s, %s},\n", none, none, none, none);
     return;
   }
-  int width = 128 / p->element;
-  buf_printf(out, "     .maps = {{1, %d, %d, 128, %d}, ", width, p->box_a, p->promotion);
+  buf_printf(out, "     .maps = {{1, %d, %d, 128, %d}, ", p->box_width, p->box_a, p->promotion);
   if (p->path_b == PATH_TMA)
-    buf_printf(out, "{1, %d, %d, 128, %d}, %s, ", width, p->box_b, p->promotion, none);
+    buf_printf(out, "{1, %d, %d, 128, %d}, %s, ", p->box_width, p->box_b, p->promotion, none);
   else
     buf_printf(out, "%s, %s, ", none, none);
   if (p->path_d == PATH_TMA)
-    buf_printf(out, "{1, %d, %d, %d, 256}},\n", p->panel, p->panel_m, p->panel_swizzle);
+    buf_printf(out, "{1, %d, %d, %d, %d}},\n", p->panel, p->panel_m, p->panel_swizzle,
+               p->promotion_d);
   else
     buf_printf(out, "%s},\n", none);
 }

@@ -223,7 +223,7 @@ static void put_ring(const sheet *s, const model_ring *r, buf *out) {
   if (r->promoted > 0)
     buf_printf(out, " (of short sums %.0f to wait for, %.0f to add)", r->waits, r->promoted);
   if (r->turned > 0) buf_printf(out, "; turning B %.0f", r->turned);
-  buf_printf(out, ": %.0f cycles from one k tile to the next", r->period);
+  buf_printf(out, ": %.0f cycles of one block from one k tile to the next", r->period);
   if (r->barrier > 0) buf_printf(out, ", %.0f more at its barrier", r->barrier);
   if (r->first > 0) buf_printf(out, ", %.0f for first fragments (one set)", r->first);
   buf_puts(out, "\n");

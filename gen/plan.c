@@ -224,8 +224,11 @@ static bool takes(const plan_family *family, spec_field f) {
 static void refuse_others(plan_builder *b, const plan_family *family) {
   for (int f = 0; f < SPEC_FIELD_COUNT; ++f)
     if (plan_given(b, (spec_field)f) && !takes(family, (spec_field)f))
-      plan_refuse(b, (spec_field)f, "field-family", "family %s has no such number: %s",
-                  spec_family_name(b->plan->family), family->others);
+      plan_refuse(b, (spec_field)f, "field-family", "family %s has no such field: %s",
+                  spec_family_name(b->plan->family),
+                  f == SPEC_COPY_PATH && b->plan->family != FAMILY_WGMMA
+                      ? "its threads always copy; leave it out"
+                      : family->others);
 }
 
 static int usual_accumulator(int type) {

@@ -95,6 +95,7 @@ typedef enum fragment_load {
   X(copy_b, "bytes", "one thread moves at once of B")                                              \
   X(copies_a, "copies", "a thread makes of an A tile")                                             \
   X(copies_b, "copies", "a thread makes of a B tile")                                              \
+  X(box_width, "elements", "along the contiguous axis in one TMA copy of A or B")                  \
   X(box_a, "rows", "of one TMA copy of A")                                                         \
   X(box_b, "rows", "of one TMA copy of B")                                                         \
   X(part_a, "bytes", "of an A tile that a block copies, to all blocks of its cluster's row")       \
@@ -104,6 +105,7 @@ typedef enum fragment_load {
   X(pad_a, "elements", "added to each shared row of A")                                            \
   X(pad_b, "elements", "added to each shared row of B")                                            \
   X(promotion, "bytes", "that a miss of a TMA load brings into L2")                                \
+  X(promotion_d, "bytes", "of L2 that D's tensor map names")                                       \
   X(swizzle, "bool", "XOR of 16-byte chunks instead of padding")                                   \
   X(load_a, "load", "how fragments of A are read")                                                 \
   X(load_b, "load", "how fragments of B are read")                                                 \

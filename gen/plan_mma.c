@@ -76,8 +76,9 @@ static bool find_warps(plan_builder *b, mma_tile *t, int least, bool note) {
     t->k = plan_asked(b, SPEC_TILE_K, k_of(b, *t));
     if (fits(b, t, text, sizeof text)) return true;
     if (note)
-      plan_reject(b, "%dx%dx%d in warps of %dx%d: %s", t->m, t->n, t->k, t->warp_m, t->warp_n,
-                  text);
+      plan_reject(b, "%dx%dx%d in warps of %dx%d with %d set%s of fragments: %s", t->m, t->n, t->k,
+                  t->warp_m, t->warp_n, t->fragments, t->fragments > 1 ? "s" : "", text);
+    if (plan_given(b, SPEC_WARP_M) && plan_given(b, SPEC_WARP_N)) break;
   }
   return false;
 }

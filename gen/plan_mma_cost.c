@@ -199,7 +199,8 @@ void plan_mma_residency(plan_builder *b) {
                 b->gpu->name, b->gpu->arch);
   choose_shared_bytes(b);
   TAKE(min_blocks, MIN_BLOCKS, blocks, "mb",
-       "as many as %d registers x %d threads and the ring allow", r.total, p->threads);
+       "as many as %d registers, which a thread needs, x %d threads and the ring allow", r.total,
+       p->threads);
   plan_register_limit(b);
   if (r.total > p->register_limit)
     plan_refuse(b, plan_given(b, SPEC_MIN_BLOCKS) ? SPEC_MIN_BLOCKS : SPEC_TILE_M, "registers",

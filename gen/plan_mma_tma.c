@@ -72,7 +72,7 @@ static void choose_boxes(plan_builder *b, int operand) {
                 "could not be found by flipping bits; use %d",
                 warp, bytes, 32 / p->element);
   plan_set(b, a ? PLAN_path_a : PLAN_path_b, PATH_TMA,
-           "one thread asks for whole boxes: no registers");
+           "one lane of a warp asks for whole boxes, the warps in turn: no registers");
   plan_set(b, a ? PLAN_turn_a : PLAN_turn_b, 0,
            "contiguous along the same axis in global and shared memory");
   plan_set(b, a ? PLAN_pad_a : PLAN_pad_b, 0, "swizzled instead");
@@ -83,7 +83,7 @@ static void choose_boxes(plan_builder *b, int operand) {
   plan_set(b, a ? PLAN_bytes_a : PLAN_bytes_b, rows * row, "%d rows x %d", rows, row);
   plan_set(b, a ? PLAN_align_a : PLAN_align_b, ALIGN, "TMA: base, pitch and stride");
   plan_set(b, a ? PLAN_flip_a : PLAN_flip_b, FLIP,
-           "bits of a row's number that flip its chunks, as TMA does");
+           "bits of a row's number that flip its chunks as TMA does: 0, 1, 2 flip 0, 1, 2 (0x210)");
   int ways = plan_mma_read_ways(p, operand);
   if (ways > 1)
     plan_refuse(
@@ -102,6 +102,7 @@ void plan_mma_tma(plan_builder *b) {
   SET(swizzle, 1, "128-byte rows, 16-byte chunks XOR (row mod 8), as TMA writes them");
   for (int operand = 0; operand < 2 && b->result == PLAN_OK; ++operand)
     choose_boxes(b, operand);
+  SET(box_width, ROW_BYTES / p->element, "rows of 128 bytes, those of the swizzle");
   SET(promotion, 256, "two rows of a box at once");
   SET(stage_bytes, p->bytes_a + p->bytes_b, "%d + %d", p->bytes_a, p->bytes_b);
 }

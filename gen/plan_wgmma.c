@@ -343,10 +343,12 @@ void plan_make_wgmma(plan_builder *b) {
       edge ? "A and B by TMA, D by plain stores: any base and pitch of D"
            : "TMA guards the edges: every call whose bases, pitches and strides it can address");
   SET(arch_suffix, 'a', "wgmma and setmaxnreg exist on sm_90a alone");
+  SET(box_width, 128 / p->element, "rows of 128 bytes, those of the swizzle");
   SET(promotion, p->tile_m > 64 ? 256 : 128,
       p->tile_m > 64 ? "two rows of a box at once"
                      : "128 read 2 to 5%% faster where memory is the limit (measured, H200)");
   SET(swizzle, 1, "128-byte rows, 16-byte chunks XOR (row mod 8), as TMA writes them");
+  if (!edge) SET(promotion_d, 256, "of no effect on stores");
   SET(path_d, edge ? PATH_STAGED : PATH_TMA,
       edge ? "each warp stores its rows, element by element" : "one thread, no registers");
   int element_c = dtype_bytes(p->type_c);

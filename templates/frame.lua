@@ -111,13 +111,14 @@ local function maps(p)
     lines[#lines + 1] = ("// map_%s    %s, %s, batch: box %d x %d x 1, swizzle of %d bytes, promotion of %d"):format(
       operand, row, column, inner, outer, swizzle, promotion)
   end
-  local row = 128 // p.element -- of a box
   local turned_a, turned_b = p.layout:sub(1, 1) == "t", p.layout:sub(2, 2) == "t"
-  add("a", turned_a and "m" or "k", turned_a and "k" or "m", row, p.box_a, 128, p.promotion)
+  add("a", turned_a and "m" or "k", turned_a and "k" or "m", p.box_width, p.box_a, 128, p.promotion)
   if p.path_b == "tma" then
-    add("b", turned_b and "k" or "n", turned_b and "n" or "k", row, p.box_b, 128, p.promotion)
+    add("b", turned_b and "k" or "n", turned_b and "n" or "k", p.box_width, p.box_b, 128, p.promotion)
   end
-  if p.family == "wgmma" and p.path_d == "tma" then add("d", "n", "m", p.panel, p.panel_m, p.panel_swizzle, 256) end
+  if p.family == "wgmma" and p.path_d == "tma" then
+    add("d", "n", "m", p.panel, p.panel_m, p.panel_swizzle, p.promotion_d)
+  end
   return lines
 end
 

@@ -61,13 +61,13 @@ end
 -- -- Copies ------------------------------------------------------------------------------------------
 
 -- Finds k tile ahead_kt, counted from the first of tile `ahead` of D on, in the tile that has it; behind the last one
--- the warp has no turn any more.
-local function find(r)
-  local inner = names.append({ "ahead_kt -= k_tiles;", "ahead += gridDim.x;" }, {})
-  local lines = names.block("while (k_tiles > 0 && ahead_kt >= k_tiles)", inner)
+-- the warp has no turn any more. some: a condition for there being k tiles at all, where that is not certain.
+local function find(r, some)
+  local inner = { "ahead_kt -= k_tiles;", "ahead += gridDim.x;" }
+  local lines = names.block(("while (%sahead_kt >= k_tiles)"):format(some), inner)
   local aim = raster.tile(r.p, "ahead")
   names.append(aim, { "ahead_m = (int)m0;", "ahead_n = (int)n0;", "ahead_batch = (int)batch;" })
-  lines[#lines + 1] = "if (k_tiles > 0 && ahead < tiles) {"
+  lines[#lines + 1] = ("if (%sahead < tiles) {"):format(some)
   names.append(lines, names.indented(aim))
   names.append(lines, { "} else {", "  turn = 0x7fffffff;", "}" })
   return lines
@@ -76,7 +76,7 @@ end
 -- On to the warp's next k tile.
 local function advance(r)
   local lines = { ("turn += %d;"):format(r.warps), ("ahead_kt += %d;"):format(r.warps) }
-  return names.append(lines, names.block("if (ahead_kt >= k_tiles)", find(r)))
+  return names.append(lines, names.block("if (ahead_kt >= k_tiles)", find(r, "")))
 end
 
 -- TMA loads of k tile ahead_kt into the stage at `at`.
@@ -85,7 +85,7 @@ local function loads(r)
   for _, o in ipairs { "a", "b" } do
     local mn = o == "a" and "m" or "n"
     local base = o == "a" and "at" or "at + A_BYTES"
-    local width = 128 // p.element -- of a box
+    local width = p.box_width
     for i = 0, p["copies_" .. o] - 1 do
       local to, along = base, ""
       if i > 0 then
@@ -147,7 +147,7 @@ function ring.declare(r)
     "int ahead_m = 0, ahead_n = 0, ahead_batch = 0; // its first row, first column and matrix",
     ("int turn = %s - %d; // k tiles until it asks"):format(r.warps > 1 and "warp" or "0", ahead),
   }
-  names.append(lines, find(r))
+  names.append(lines, find(r, "k_tiles > 0 && "))
   local inner = names.block("if (lane == 0)", ask(r, ("(turn + %d)"):format(ahead), {}))
   return names.append(lines, names.block("while (turn < 0)", names.append(inner, advance(r))))
 end

@@ -25,4 +25,4 @@ gemm { family = "wgmma", dtype = "bf16", copy = { path = "tma" } }
 --! | mma_tma.lua:12: error: tile.warp.n: 48 elements are 96 bytes of a row, no multiple of 128 and no power of two: chunks could not be found by flipping bits; use 16 [copy-path]
 --! | mma_tma.lua:13: error: tile.m: 512 rows are more than the 256 of one copy by TMA; use 256 or fewer [copy-path]
 --! | mma_tma.lua:14: error: tile.k: 8 elements of A make rows of 64 bytes, TMA's swizzle needs multiples of 128; use 16, or copy.path = "async" [copy-path]
---! | mma_tma.lua:15: error: copy.path: family wgmma has no such number: the instruction and TMA fix it; leave it out [field-family]
+--! | mma_tma.lua:15: error: copy.path: family wgmma has no such field: the instruction and TMA fix it; leave it out [field-family]

@@ -35,4 +35,4 @@ gemm { family = "wmma", dtype = "f16", unroll = { k = 2 } }
 --! | mma_unroll.lua:17: error: unroll.stages: true: the compiler widens fp8 for sm_90, of two stages at once, and spills; use false [unroll]
 --! | mma_unroll.lua:19: error: tile.inst.m: t4 has no such shape of mma.sync for s8; use 8x8x16 [instruction]
 --! | mma_unroll.lua:20: error: stages: 3 stages need cp.async (sm_80 and later), t4 is sm_75; use 2 [stages]
---! | mma_unroll.lua:21: error: unroll.k: family wmma has no such number: warps hold fragments, whose registers wmma lays out; leave it out [field-family]
+--! | mma_unroll.lua:21: error: unroll.k: family wmma has no such field: warps hold fragments, whose registers wmma lays out; leave it out [field-family]
