@@ -109,6 +109,10 @@ int plan_asked(const plan_builder *b, spec_field f, int otherwise) {
 
 const char *plan_asked_why(const plan_builder *b, spec_field f) {
   const char *chosen = b->spec->chosen;
+  if (chosen && (f == SPEC_SPEED || f == SPEC_OVERHEAD_K))
+    return "fitted to the model's times of the rows left open, so that the library takes those "
+           "that "
+           "the model does (docs/model.md)";
   return chosen && plan_auto_fills(f) ? chosen : "asked by the spec";
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 10, MOST_OPEN = 64 };
+enum { MOST_ROWS = AUTO_MOST_ROWS, MOST_OPEN = 64 };
 static const double TOLERANCE = 0.03; /* beyond the best candidate */
 static const double GAIN = 0.004;     /* of the mean time that a row must bring */
 
@@ -143,7 +143,7 @@ static void put_reason(const choice *c, int row, buf *out) {
     buf_printf(out, " takes %.0f %% longer", 100 * most);
 }
 
-static void put_report(const choice *c, const kernel_spec *open, buf *out) {
+static void put_report(const choice *c, const kernel_spec *open, double ranked, buf *out) {
   char scratch[32], note[48];
   const auto_search *s = c->search;
   double worst, mean = loss(c, -1, -1, &worst);
@@ -165,6 +165,11 @@ static void put_report(const choice *c, const kernel_spec *open, buf *out) {
     put_reason(c, r, out);
     buf_puts(out, "\n");
   }
+  if (ranked >= 0)
+    buf_printf(out,
+               "speed and overhead_k: by them the library takes rows %.1f %% beyond the best of "
+               "these on average\n",
+               100 * (exp(ranked) - 1));
   buf_puts(out, "\n");
 }
 
@@ -230,8 +235,11 @@ static bool add_choice(spec_set *set, points *out, const choice *c, const kernel
     rows[r] = c->search->list[c->rows[r]].spec;
   bool wgmma = rows[0].value[SPEC_FAMILY] == FAMILY_WGMMA;
   if (wgmma) choose_edges(c, rows);
+  const auto_candidate *kept[MOST_ROWS];
+  for (int r = 0; r < c->count; ++r)
+    kept[r] = &c->search->list[c->rows[r]];
+  double ranked = auto_rank(rows, kept, c->count, c->best);
   for (int r = 0; r < c->count && ok; ++r) {
-    auto_rank(&rows[r], c->search->list[c->rows[r]].us, c->best);
     text.size = 0;
     buf_puts(&text, "left open, chosen by the model: ");
     put_reason(c, r, &text);
@@ -239,7 +247,7 @@ static bool add_choice(spec_set *set, points *out, const choice *c, const kernel
     ok = rows[r].chosen && append(out, &rows[r]);
   }
   text.size = 0;
-  put_report(c, open, &text);
+  put_report(c, open, ranked, &text);
   ok = ok && !text.failed && keep_report(set, text.data);
   buf_free(&text);
   return ok;

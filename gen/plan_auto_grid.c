@@ -29,14 +29,15 @@ static const double HALVING = 0.02;
 static const double SPLIT = 1.1; /* the model takes clusters for cheaper than they are */
 enum { LARGEST = 128 * 256, FEW_ROWS = 64 };
 
-/* Times the best: where a row is further off, the library has others. */
-static const double NEAR = 1.5;
+enum { ROOMY = 16 }; /* times the bandwidth: device memory no longer counts */
 
 static bool predict(auto_candidate *c, const kernel_plan *p) {
   model_kernel k = plan_model(p);
   /* Tiles of few rows are chosen among by what they read, whatever their area. */
   double area = (k.swap ? FEW_ROWS : k.tile_m) * (double)k.tile_n;
   double handicap = (k.cluster_k > 1 ? SPLIT : 1) + HALVING * log2(LARGEST / area);
+  gpu_facts roomy = c->spec.gpu;
+  roomy.hbm_gbs *= ROOMY;
   for (int i = 0; i < AUTO_PROBLEMS; ++i) {
     const model_problem *problem = &auto_suite[i];
     model_kernel guarded = k;
@@ -48,6 +49,7 @@ static bool predict(auto_candidate *c, const kernel_plan *p) {
     double seconds = model_predict(&guarded, &c->spec.gpu, problem).seconds;
     if (!isfinite(seconds) || seconds <= 0) return false; /* the card's facts do not suffice */
     c->us[i] = 1e6 * seconds * handicap;
+    c->own_us[i] = 1e6 * model_predict(&guarded, &roomy, problem).seconds * handicap;
   }
   return true;
 }
@@ -212,51 +214,4 @@ void auto_refine(auto_search *s, size_t candidate) {
   const setting copies[] = {{SPEC_COPY_A, a ? element : SPEC_UNSET},
                             {SPEC_COPY_B, b ? element : SPEC_UNSET}};
   if (a || b) try_with(s, &base, copies, 2);
-}
-
-/* -- Rank -------------------------------------------------------------------------------------- */
-
-/* A row's time by the library's formula (runtime/gg_kernel.h, at `speed`) is x * work_k + y *
- * work_tile seconds, x = 1000 / speed, y = x * overhead_k. */
-static void row_terms(const kernel_plan *p, const gpu_facts *g, const model_problem *q,
-                      double *work_k, double *work_tile) {
-  double parts = p->cluster_k > 1 ? p->cluster_k : 1;
-  double tiles = ceil(q->m / p->tile_m) * ceil(q->n / p->tile_n) * q->batch;
-  double waves = ceil(tiles * parts / g->sms), area = (double)p->tile_m * p->tile_n;
-  double outputs = q->m * q->n * q->batch, share = outputs * parts / (g->sms * waves * area);
-  double loss = p->wave_loss / 100.0;
-  double unit = 2 * outputs / (g->sms * 1e9 * p->sm_gflops) * (1 - loss + loss / share);
-  double blocks = p->blocks_sm > 1 ? p->blocks_sm : 1;
-  double last = waves - (ceil(waves / blocks) - 1) * blocks; /* on an SM in the last round */
-  double reached = p->alone / 100.0 * last, slower = reached < 1 ? 1 / reached : 1;
-  *work_k = unit * q->k * (waves - last + last * slower) / waves;
-  *work_tile = unit * parts * (1 + p->further / 100.0 * (waves - 1)) / waves;
-}
-
-/* Least squares of relative errors over the problems where the row counts. */
-void auto_rank(kernel_spec *spec, const double us[AUTO_PROBLEMS],
-               const double best[AUTO_PROBLEMS]) {
-  kernel_plan p;
-  plan_fault fault;
-  if (plan_make(spec, VARIANT_FULL, &p, &fault) != PLAN_OK) return;
-  double aa = 0, ab = 0, bb = 0, at = 0, bt = 0;
-  for (int i = 0; i < AUTO_PROBLEMS; ++i) {
-    double a, b;
-    if (isinf(us[i]) || us[i] > NEAR * best[i] || p.sm_gflops <= 0) continue;
-    row_terms(&p, &spec->gpu, &auto_suite[i], &a, &b);
-    a /= 1e-6 * us[i], b /= 1e-6 * us[i];
-    aa += a * a, ab += a * b, bb += b * b, at += a, bt += b;
-  }
-  double determinant = aa * bb - ab * ab;
-  double x = aa > 0 ? at / aa : 0, y = 0;
-  if (determinant > 1e-9 * aa * bb) {
-    x = (at * bb - bt * ab) / determinant;
-    y = (bt * aa - at * ab) / determinant;
-    if (y < 0) x = at / aa, y = 0;
-  }
-  plan_free(&p);
-  if (!(x > 0)) return;
-  double speed = 1000 / x, overhead = y / x;
-  spec->value[SPEC_SPEED] = speed < 1 ? 1 : speed > 10000 ? 10000 : (int)(speed + 0.5);
-  spec->value[SPEC_OVERHEAD_K] = overhead > 65536 ? 65536 : (int)(overhead + 0.5);
 }

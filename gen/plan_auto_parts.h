@@ -6,13 +6,14 @@
 #include "plan_model.h"
 
 /* The problems that a choice has to serve (plan_auto_grid.c). */
-enum { AUTO_PROBLEMS = 32 };
+enum { AUTO_PROBLEMS = 32, AUTO_MOST_ROWS = 10 };
 extern const model_problem auto_suite[AUTO_PROBLEMS];
 
 typedef struct auto_candidate {
   kernel_spec spec;
-  char name[128];           /* of its full kernel */
-  double us[AUTO_PROBLEMS]; /* predicted, small tiles with a handicap; INFINITY: not served */
+  char name[128];               /* of its full kernel */
+  double us[AUTO_PROBLEMS];     /* predicted, small tiles with a handicap; INFINITY: not served */
+  double own_us[AUTO_PROBLEMS]; /* the same where device memory takes no time */
 } auto_candidate;
 
 typedef struct auto_search {
@@ -36,8 +37,10 @@ void auto_grid(auto_search *s, int family);
 /* Variants of one candidate in what is decided last: stages, then widths of copies. */
 void auto_refine(auto_search *s, size_t candidate);
 
-/* dispatch.speed and dispatch.overhead_k, by which the library ranks its rows: fitted to a row's
- * predicted times where they are near the best. */
-void auto_rank(kernel_spec *spec, const double us[AUTO_PROBLEMS], const double best[AUTO_PROBLEMS]);
+/* dispatch.speed and dispatch.overhead_k of the kept rows, by which the library ranks them
+ * (plan_auto_rank.c). best: the least us of each problem. How far beyond the best kept row that
+ * takes a problem, mean of the logarithm; -1: nothing is set, the planner's stay. */
+double auto_rank(kernel_spec *specs, const auto_candidate *const *rows, int count,
+                 const double best[AUTO_PROBLEMS]);
 
 #endif

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """ranking.py CSV gg_table.c [--sms N] [--gbs N] [--all] - how good the library's choice is.
 
-CSV: gemmbench --all --csv. For each problem the kernel that gg_kernel.speed's formula picks among
-those that were measured, and the fastest; then how often the first is within 3 % of the second.
+CSV: gemmbench --all --csv, or one of docs/measured. For each problem the kernel of its layout that
+gg_kernel.speed's formula picks among those that were measured, and the fastest; then how often the
+first is within 3 % of the second.
 Docs: docs/dispatch.md.
 """
 import argparse
@@ -76,9 +77,12 @@ def problems_of(path):
     with open(path, encoding="utf-8") as file:
         for line in csv.DictReader(file):
             size = tuple(int(line[f]) for f in ("m", "n", "k", "batch"))
-            dtype = line["dtype"]
+            dtype, layout = line["dtype"], re.search(r"_(nn|nt|tn|tt)_", line["kernel"])
+            if layout and layout.group(1) != line["layout"]:
+                continue  # it would need a pass over an operand first, which has no row here
             output = line.get("type_d") or OUTPUT.get(dtype, dtype)
-            key = (line["name"], line["layout"], dtype, output) + size
+            name = line.get("name") or line["run"]
+            key = (name, line["layout"], dtype, output) + size
             problems.setdefault(key, {})[line["kernel"]] = float(line["us"])
     return problems
 

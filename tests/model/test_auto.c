@@ -87,12 +87,20 @@ static double row_time(const kernel_plan *p, const gpu_facts *g, const model_pro
                    .wave_loss_percent = p->wave_loss,
                    .overhead_k = p->overhead_k,
                    .further_percent = p->further,
-                   .alone_percent = p->alone};
-  ggi_call call = {.m = (gg_i64)problem->m,
+                   .alone_percent = p->alone,
+                   .sm_gflops = p->sm_gflops,
+                   .copy_gbs = p->copy_gbs,
+                   .memory_gbs = p->spec->gpu.hbm_gbs,
+                   .programmatic = p->programmatic};
+  ggi_call call = {.type_a = (gg_dtype)p->type_a,
+                   .type_b = (gg_dtype)p->type_b,
+                   .type_d = (gg_dtype)p->type_d,
+                   .m = (gg_i64)problem->m,
                    .n = (gg_i64)problem->n,
                    .k = (gg_i64)problem->k,
-                   .batch = (gg_i64)problem->batch};
-  gg_device_info device = {.sms = g->sms};
+                   .batch = (gg_i64)problem->batch,
+                   .stride = {1, 1, 1, 1, 1}};
+  gg_device_info device = {.sms = g->sms, .memory_gbs = g->hbm_gbs};
   return ggi_row_time(&row, &call, &device);
 }
 
@@ -197,6 +205,46 @@ static void f32_is_near_the_best(void **state) {
   check("../../specs/h100_f32.lua", keys, "library", row_time, 0.05); /* measured: to compare */
 }
 
+/* All kernels of the auto spec as it stands, timed on an H200: what the library takes by speed and
+ * overhead_k, beside the fastest of them. */
+static void the_library_takes_what_is_fast(void **state) {
+  (void)state;
+  measured m = measured_load("auto_kernels.csv", "../../docs/measured/h200_auto.csv");
+  diag *d = diag_new();
+  const char *paths[] = {"../../specs/auto_h100_bf16.lua"};
+  kernel_set set;
+  assert_true(kernel_set_load(&set, paths, 1, NULL, d));
+  int problems = 0;
+  double sum = 0, worst = 0;
+  for (int group = 0; group < m.groups; ++group) {
+    int known = 0;
+    double least = INFINITY, us = INFINITY, fastest = INFINITY;
+    for (int i = 0; i < m.count; ++i) {
+      const measured_pair *pair = &m.pairs[i];
+      if (pair->group != group) continue;
+      fastest = fmin(fastest, pair->us);
+      long at = kernel_set_find(&set, pair->name);
+      if (at < 0) continue; /* the model has chosen otherwise since */
+      ++known;
+      double time = row_time(&set.kernels[at].plan, gpu_find("h200"), &pair->problem);
+      if (time < least) least = time, us = pair->us;
+    }
+    if (known < 6) continue;
+    ++problems;
+    double loss = us / fastest - 1;
+    sum += loss;
+    if (loss > worst) worst = loss;
+  }
+  print_message("library: %.2f %% beyond the fastest on average, %.1f %% at worst, %d problems\n",
+                100 * sum / problems, 100 * worst, problems);
+  assert_true(problems >= 20);
+  if (!(sum / problems <= 0.01)) fail_msg("%.1f %% on average", 100 * sum / problems);
+  if (!(worst <= 0.1)) fail_msg("%.1f %% at worst", 100 * worst);
+  kernel_set_free(&set);
+  diag_free(d);
+  measured_free(&m);
+}
+
 /* -- What is open, and what comes of it ----------------------------------------------------------
  */
 
@@ -297,6 +345,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(bf16_is_near_the_best),
       cmocka_unit_test(f32_is_near_the_best),
+      cmocka_unit_test(the_library_takes_what_is_fast),
       cmocka_unit_test(families_follow_from_types_and_cards),
       cmocka_unit_test(what_is_named_stays),
       cmocka_unit_test(points_keep_what_was_asked),
