@@ -181,7 +181,7 @@ $ if split then
 
       // -- Sum of the ${p.cluster_k} parts of k, in order of rank: each block finishes ${p.swap and p.panel_m .. " rows" or p.part_n .. " columns"}
       ${w:sum_parts()}
-$ elseif not p.persistent and p.groups > 1 then
+$ elseif w.meet then
       gg_bar_sync(ALL, ${128 * p.groups}); // the ring is spent: D takes its place
 $ end
 

@@ -44,6 +44,9 @@ function wgmma.new(p)
       for _, name in ipairs(few.methods) do w[name] = few[name] end
     end
   end
+  -- D takes the ring's place: has every warp done with it? One warpgroup's products end together, but where an operand
+  -- comes through registers its warps may still be loading.
+  w.meet = not p.persistent and not w.split and (p.groups > 1 or p.from_registers)
   w.staged = p.path_b == "staged" -- B is turned by those who copy
   -- Does the thread that makes the barriers also begin to copy, before the others know of them?
   w.ahead = not w.staged
@@ -91,7 +94,7 @@ function wgmma:memory_map()
   constant("EMPTY_AT", full_at + 8 * p.stages, ("FULL_AT + 8 * %d"):format(p.stages))
   constant("STORE", 1, "barriers 1..: a warpgroup's own")
   if self.pingpong then constant("TURN", 4, "barriers 4 and 5: a warpgroup's turn to compute") end
-  if not p.persistent and p.groups > 1 and not self.split then constant("ALL", 4, "all that compute") end
+  if self.meet then constant("ALL", 4, "all that compute") end
   add("};")
   return lines
 end

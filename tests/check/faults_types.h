@@ -8,6 +8,7 @@
 
 #define SHORT   "wgmma_e4m3_nt full"
 #define THROUGH "wgmma tf32 nn full"
+#define SPENT   "wgmma tf32 tt full" /* one warpgroup, a tile a block: D in the ring */
 #define TURNED  "wgmma tf32 tn full"
 
 static const seeded_fault types_faults[] = {
@@ -41,6 +42,9 @@ static const seeded_fault types_faults[] = {
     {"registers loaded before the copies land", THROUGH,
      "        gg_mbar_wait(FULL_AT + 8 * (unsigned)stage, parity);\n", "", 1,
      "missing-wait race uninitialised", "gg_tma_load_3d", "in flight", 0},
+    {"D stored where other warps still load", SPENT,
+     "      gg_bar_sync(ALL, 128); // the ring is spent: D takes its place\n", "", 1, "race", NULL,
+     NULL, 0},
     {"registers loaded while products read them", THROUGH, "        gg_wgmma_wait_0();\n",
      "        gg_wgmma_wait_1();\n", 1, "missing-wait race", NULL, NULL, 0},
     {"stage released before the warp has loaded", THROUGH, "        gg_syncwarp();\n", "", 1,
