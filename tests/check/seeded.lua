@@ -43,7 +43,8 @@ gemm {
 }
 gemm { family = "wgmma", dtype = "tf32", layout = "nn", tile = { m = 64, n = 128 }, stages = 3, dispatch = alone }
 gemm {
-  family = "wgmma", dtype = "tf32", layout = "tt", tile = { m = 64, n = 64 }, stages = 3, persistent = false, dispatch = alone,
+  family = "wgmma", dtype = "tf32", layout = "tt", tile = { m = 64, n = 64 }, stages = 3, persistent = false,
+  dispatch = alone,
 }
 gemm { family = "wgmma", dtype = "tf32", layout = "tn", tile = { m = 128, n = 128 }, stages = 3, dispatch = alone }
 -- Tiles of A and B that the blocks of a cluster share.
